@@ -1,0 +1,300 @@
+"""From rules with variables to ground rules, by clingo's grounder (gringo).
+
+A rule sheet becomes an answer-set program in which the fluents and the moves are choices:
+
+    {true(F)} :- init(F).    {true(F)} :- next(F).    {does(R,M)} :- legal(R,M), role(R).
+
+so that the grounder derives just the fluents and moves that play can reach, evaluates every
+relation that depends on neither (`succ`, `index` ...) away, and leaves ground rules over
+propositions.  What no role, init, legal, next, goal or terminal needs is not even handed over.
+
+The grounder (`gdl.gringo`) runs in a process that is killed when its time is up.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gdl.errors import GroundingError, GroundingTimeout
+from gdl.rules import (
+    Clause,
+    Literal,
+    RuleSheet,
+    Term,
+    arguments_of,
+    is_variable,
+    name_of,
+    variables_of,
+    write_term,
+)
+from gdl.splitting import split_clauses
+
+KEYWORD_RELATIONS = ("role", "init", "true", "next", "does", "legal", "goal", "terminal")
+NEEDED_RELATIONS = frozenset(KEYWORD_RELATIONS) - {"true", "does"}
+
+ALWAYS = 0
+"""The atom number of what holds in every state."""
+
+_FRAME = """\
+{true(F)} :- init(F).
+{true(F)} :- next(F).
+{does(R,M)} :- legal(R,M), role(R).
+#show role/1. #show init/1. #show true/1. #show next/1.
+#show does/2. #show legal/2. #show goal/2. #show terminal/0.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class GroundProgram:
+    """Ground rules over numbered atoms.
+
+    Rule i says: atom `heads[i]` holds where all of `bodies[offsets[i]:offsets[i + 1]]` hold; -a in
+    a body is the negation of atom a.  An atom that heads no rule is false unless it is a fluent or
+    a move.  Atom numbers are positive; `ALWAYS` (0) stands for what is true in every state.
+    """
+
+    roles: tuple[Term, ...]
+    initial: frozenset[Term]
+    """the fluents of the initial state"""
+    fluents: dict[Term, int]
+    """fluent → atom that is its truth in the current state"""
+    moves: tuple[dict[Term, int], ...]
+    """per role: move → atom that says the role makes it"""
+    next: dict[Term, int]
+    legal: tuple[dict[Term, int], ...]
+    goals: tuple[dict[Term, int], ...]
+    """per role: goal value → atom"""
+    terminal: int | None
+    """None where the game never ends"""
+    heads: NDArray[np.int32]
+    """(rules,)"""
+    offsets: NDArray[np.int32]
+    """(rules + 1,)"""
+    bodies: NDArray[np.int32]
+    """(literals,)"""
+
+    @property
+    def atom_count(self) -> int:
+        """One more than the highest atom number."""
+        highest = 0
+        if len(self.heads):
+            highest = max(highest, int(self.heads.max()))
+        if len(self.bodies):
+            highest = max(highest, int(np.abs(self.bodies).max()))
+        for numbers in (self.fluents, self.next, *self.moves, *self.legal, *self.goals):
+            highest = max(highest, max(numbers.values(), default=0))
+        return max(highest, self.terminal or 0) + 1
+
+
+def ground(
+    rule_sheet: RuleSheet, *, seconds: float | None = None, memory: int = 0
+) -> GroundProgram:
+    """Ground a rule sheet within `seconds` of time and `memory` bytes (0: no limit).
+
+    Raises `GroundingTimeout` when the budget is used up, `GroundingError` when the rules can't be
+    grounded at all (unsafe rules, endless terms within the budget, no role).
+    """
+    encoder = _Encoder()
+    program = encoder.program(split_clauses(_needed(rule_sheet.clauses())))
+    return _read_aspif(_run(program, seconds, memory), encoder, rule_sheet.roles)
+
+
+def check_safety(rule_sheet: RuleSheet) -> None:
+    """Every variable of the head, of `not` and of `distinct` must occur in a positive literal."""
+    for rule in rule_sheet.rules:
+        for clause in rule.clauses():
+            bound = {
+                variable
+                for positive, atom in clause.body
+                if positive and name_of(atom) != "distinct"
+                for variable in variables_of(atom)
+            }
+            atoms = [clause.head, *(atom for _, atom in clause.body)]
+            for variable in (v for atom in atoms for v in variables_of(atom)):
+                if variable not in bound:
+                    raise GroundingError(
+                        f"{rule.location}: unsafe rule: {variable} occurs in no positive literal "
+                        f"of the body of {write_term(clause.head)}"
+                    )
+
+
+def _needed(clauses: Iterable[Clause]) -> list[Clause]:
+    """The clauses on which the state machine depends (`base` and `input`, say, are not)."""
+    by_relation: dict[str, list[Clause]] = {}
+    for clause in clauses:
+        by_relation.setdefault(name_of(clause.head), []).append(clause)
+    needed, waiting = set(NEEDED_RELATIONS), list(NEEDED_RELATIONS)
+    while waiting:
+        for clause in by_relation.get(waiting.pop(), ()):
+            used = {name_of(atom) for _, atom in clause.body} - needed
+            needed |= used
+            waiting += used
+    return [clause for name, own in by_relation.items() if name in needed for clause in own]
+
+
+class _Encoder:
+    """Translates names: GDL's any-character symbols ↔ clingo's identifiers."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self.symbols: list[str] = []
+
+    def program(self, clauses: Iterable[Clause]) -> str:
+        return "\n".join(self._clause(clause) for clause in clauses) + "\n" + _FRAME
+
+    def _number(self, symbol: str) -> int:
+        number = self._numbers.setdefault(symbol, len(self.symbols))
+        if number == len(self.symbols):
+            self.symbols.append(symbol)
+        return number
+
+    def _term(self, term: Term) -> str:
+        if isinstance(term, tuple):
+            inner = ",".join(self._term(argument) for argument in term[1:])
+            return f"f{self._number(name_of(term))}({inner})"
+        if is_variable(term):
+            return "_" if term == "?_" else f"V{self._number(term)}"
+        return f"c{self._number(term)}"
+
+    def _atom(self, atom: Term) -> str:
+        name, arguments = name_of(atom), arguments_of(atom)
+        relation = name if name in KEYWORD_RELATIONS else f"r{self._number(name)}"
+        if not arguments:
+            return relation
+        return f"{relation}({','.join(self._term(argument) for argument in arguments)})"
+
+    def _literal(self, literal: Literal) -> str:
+        positive, atom = literal
+        if name_of(atom) == "distinct":
+            left, right = (self._term(argument) for argument in arguments_of(atom))
+            return f"{left}!={right}" if positive else f"{left}={right}"
+        return self._atom(atom) if positive else f"not {self._atom(atom)}"
+
+    def _clause(self, clause: Clause) -> str:
+        head = self._atom(clause.head)
+        if not clause.body:
+            return f"{head}."
+        return f"{head} :- {','.join(self._literal(literal) for literal in clause.body)}."
+
+
+def _run(program: str, seconds: float | None, memory: int) -> str:
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "gdl.gringo", str(memory)],
+            input=program,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise GroundingTimeout(f"grounding took longer than {seconds:g} s") from error
+    if not done.stdout.endswith("0\n"):
+        if memory and "bad_alloc" in done.stderr:
+            raise GroundingTimeout(f"grounding needed more than {memory / 2**20:.0f} MiB")
+        reason = " ".join(done.stderr.split()) or f"the grounder ended with {done.returncode}"
+        raise GroundingError(f"the grounder refused the rules: {reason[:400]}")
+    return done.stdout
+
+
+_RULE, _SHOW = "1 ", "4 "
+_TOKEN = re.compile(r"[a-z]\w*\(?|\)")
+
+
+def _read_aspif(text: str, encoder: _Encoder, roles_in_order: tuple[Term, ...]) -> GroundProgram:
+    """Read gringo's intermediate format: rules `1 choice n heads 0 n body`, names `4 ...`."""
+    rule_lines, names, conditions = [], [], []
+    for line in text.splitlines():
+        if line.startswith(_RULE):
+            rule_lines.append(line)
+        elif line.startswith(_SHOW):
+            _, _, name, condition = line.split(" ", 3)
+            names.append(name)
+            conditions.append(condition)
+    heads, offsets, bodies = _rules_from(rule_lines)
+    shown: dict[str, dict[Term, int]] = {relation: {} for relation in KEYWORD_RELATIONS}
+    for atom, condition in zip(_terms_from(names, encoder.symbols), conditions, strict=True):
+        number = ALWAYS if condition == "0" else int(condition.split(" ", 1)[1])
+        shown[name_of(atom)][atom] = number
+    return _assemble(shown, roles_in_order, heads, offsets, bodies)
+
+
+def _rules_from(
+    lines: list[str],
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Heads, offsets and bodies of the rules that are not choices and have one head."""
+    flat = np.array(" ".join(lines).split(), dtype=np.int32)
+    lengths = np.array([line.count(" ") + 1 for line in lines], dtype=np.int64)
+    starts = np.zeros(len(lines), dtype=np.int64)
+    np.cumsum(lengths[:-1], out=starts[1:])
+    plain = (flat[starts + 1] == 0) & (flat[starts + 2] == 1) if len(lines) else np.zeros(0, bool)
+    starts, lengths = starts[plain], lengths[plain]
+    counts = lengths - 6  # "1 0 1 head 0 n" comes before the body
+    offsets = np.zeros(len(starts) + 1, dtype=np.int32)
+    np.cumsum(counts, out=offsets[1:])
+    inside = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
+    bodies = flat[np.repeat(starts + 6, counts) + inside]
+    return flat[starts + 3], offsets, bodies
+
+
+def _terms_from(names: list[str], symbols: list[str]) -> list[Term]:
+    """Clingo's printed atoms as terms: all at once through JSON, which is fast."""
+
+    def token(match: re.Match[str]) -> str:
+        word = match.group()
+        if word == ")":
+            return "]"
+        name = word.rstrip("(")
+        symbol = symbols[int(name[1:])] if name[1:].isdigit() else name
+        return f"[{json.dumps(symbol)}" if word[-1] == "(" else json.dumps(symbol)
+
+    text = "[" + ",".join(_TOKEN.sub(token, name.replace("(", "(,")) for name in names) + "]"
+    return [_tuples(item) for item in json.loads(text)]
+
+
+def _tuples(item: str | list[object]) -> Term:
+    return item if isinstance(item, str) else tuple(map(_tuples, item))  # type: ignore[arg-type]
+
+
+def _assemble(
+    shown: dict[str, dict[Term, int]],
+    roles_in_order: tuple[Term, ...],
+    heads: NDArray[np.int32],
+    offsets: NDArray[np.int32],
+    bodies: NDArray[np.int32],
+) -> GroundProgram:
+    derived = {atom[1] for atom in shown["role"]}
+    roles = tuple(r for r in roles_in_order if r in derived)
+    roles += tuple(sorted(derived - set(roles), key=write_term))
+    if not roles:
+        raise GroundingError("the rules name no role; add (role NAME) facts")
+
+    def per_role(relation: str) -> tuple[dict[Term, int], ...]:
+        tables: tuple[dict[Term, int], ...] = tuple({} for _ in roles)
+        number = {role: i for i, role in enumerate(roles)}
+        for (_, role, value), atom in shown[relation].items():  # type: ignore[misc]
+            if role in number:  # sheets exist whose goal and legal name things that are no role
+                tables[number[role]][value] = atom
+        return tables
+
+    return GroundProgram(
+        roles=roles,
+        initial=frozenset(atom[1] for atom in shown["init"]),
+        fluents={atom[1]: number for atom, number in shown["true"].items()},
+        moves=per_role("does"),
+        next={atom[1]: number for atom, number in shown["next"].items()},
+        legal=per_role("legal"),
+        goals=per_role("goal"),
+        terminal=shown["terminal"].get("terminal"),
+        heads=heads,
+        offsets=offsets,
+        bodies=bodies,
+    )

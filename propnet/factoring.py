@@ -1,0 +1,221 @@
+"""From ground rules to gates, with common literals factored out.
+
+An atom holds where one of its rules' bodies does: a sum of products.  Taken literally that is one
+gate a rule; but the rules of a game repeat themselves ("the cell keeps its piece if white moves
+elsewhere", once per white move).  So the literal that occurs in most products is taken out,
+a·b + a·c + d = a·(b + c) + d, and the two parts are treated alike (algebraic "quick" factoring:
+R. Brayton, C. McMullen, "The decomposition and factorization of Boolean expressions", 1982).
+
+Atoms are treated in an order in which each comes after those it depends on.  Where atoms depend on
+each other, one of them is cut: a *feedback* source stands for it, which the simulator iterates from
+false to the least fixpoint.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from propnet.gates import FALSE, TRUE, Gates, make_and, make_or
+
+IntArray = NDArray[np.int32]
+
+UNSEEN, OPEN, CLOSED = 0, 1, 2
+
+
+@njit(cache=True)
+def dependency_order(
+    rule_first: IntArray, rules: IntArray, offsets: IntArray, bodies: IntArray, is_source: NDArray[np.bool_]
+) -> tuple[IntArray, NDArray[np.bool_], int]:
+    """Atoms with rules in dependency order, which of them must be cut, and a negative cycle's atom.
+
+    `rules[rule_first[a]:rule_first[a + 1]]` are the rules of atom a.  The third result is -1 where
+    no atom depends on its own negation.
+    """
+    atoms = len(rule_first) - 1
+    order = np.empty(atoms, np.int32)
+    cut = np.zeros(atoms, np.bool_)
+    state = np.zeros(atoms, np.int8)
+    stack = np.empty(atoms, np.int32)
+    at_rule = np.empty(atoms, np.int32)
+    at_literal = np.empty(atoms, np.int32)
+    ordered, negative = 0, -1
+    for root in range(1, atoms):
+        if state[root] != UNSEEN or is_source[root]:
+            continue
+        depth = 0
+        stack[0], at_rule[0], at_literal[0] = root, rule_first[root], 0
+        state[root] = OPEN
+        while depth >= 0:
+            atom = stack[depth]
+            if at_rule[depth] == rule_first[atom + 1]:
+                state[atom] = CLOSED
+                order[ordered] = atom
+                ordered += 1
+                depth -= 1
+                continue
+            rule = rules[at_rule[depth]]
+            position = offsets[rule] + at_literal[depth]
+            if position == offsets[rule + 1]:
+                at_rule[depth] += 1
+                at_literal[depth] = 0
+                continue
+            at_literal[depth] += 1
+            needed = abs(bodies[position])
+            if is_source[needed]:
+                continue
+            if state[needed] == OPEN:
+                cut[needed] = True
+                if bodies[position] < 0:
+                    negative = needed
+            elif state[needed] == UNSEEN:
+                state[needed] = OPEN
+                depth += 1
+                stack[depth], at_rule[depth], at_literal[depth] = needed, rule_first[needed], 0
+    return order[:ordered], cut, negative
+
+
+@njit(cache=True)
+def _most_frequent(
+    low: IntArray, high: IntArray, pool: IntArray, first: int, last: int, count: IntArray
+) -> int:
+    """The literal in most of the products first..last-1, or -1 where none occurs twice."""
+    best, most = -1, 1
+    for product in range(first, last):
+        for i in range(low[product], high[product]):
+            literal = pool[i]
+            count[literal] += 1
+            if count[literal] > most:
+                best, most = literal, count[literal]
+    for product in range(first, last):
+        for i in range(low[product], high[product]):
+            count[pool[i]] = 0
+    return best
+
+
+@njit(cache=True)
+def _divide(
+    low: IntArray, high: IntArray, pool: IntArray, first: int, last: int, factor: int
+) -> tuple[int, int]:
+    """Split products first..last-1 by a factor: new ends of the rest and of the quotient.
+
+    The products without the factor are moved to the front, first..rest-1; copies of the others,
+    less the factor, are put on the stack, last..quotient-1.
+    """
+    free = 0
+    for product in range(first, last):
+        free = max(free, high[product])
+    rest, quotient = first, last
+    for product in range(first, last):
+        start, holds = free, False
+        for i in range(low[product], high[product]):
+            if pool[i] == factor:
+                holds = True
+            else:
+                pool[free] = pool[i]
+                free += 1
+        if holds:
+            low[quotient], high[quotient] = start, free
+            quotient += 1
+        else:
+            free = start
+            low[rest], high[rest] = low[product], high[product]
+            rest += 1
+    return rest, quotient
+
+
+@njit(cache=True)
+def _sum_of_products(
+    gates: Gates, low: IntArray, high: IntArray, pool: IntArray, products: int, count: IntArray
+) -> int:
+    """The literal of the sum of the first products; the arrays' rest is used as a stack.
+
+    Each frame of the stack is a sum that is being factored: its products, the factor that was
+    last taken out of it, and the terms that it already has.
+    """
+    frames = len(low) // max(products, 1) + 1
+    first, last = np.zeros(frames, np.int32), np.zeros(frames, np.int32)
+    factors, own_terms = np.zeros(frames, np.int32), np.zeros(frames, np.int32)
+    terms = np.empty(len(low), np.int32)
+    pair = np.empty(2, np.int32)
+    depth, term_count = 0, 0
+    last[0] = products
+    while True:
+        factor = _most_frequent(low, high, pool, first[depth], last[depth], count)
+        if factor >= 0:
+            rest, quotient = _divide(low, high, pool, first[depth], last[depth], factor)
+            factors[depth] = factor
+            first[depth + 1], last[depth + 1] = last[depth], quotient
+            last[depth] = rest
+            own_terms[depth + 1] = term_count
+            depth += 1
+            continue
+        for product in range(first[depth], last[depth]):
+            literals = pool[low[product] : high[product]].copy()
+            terms[term_count] = make_and(gates, literals, len(literals))
+            term_count += 1
+        start = own_terms[depth]
+        result = make_or(gates, terms[start:term_count], term_count - start)
+        if depth == 0:
+            return result
+        depth -= 1
+        pair[0], pair[1] = factors[depth], result
+        terms[start] = make_and(gates, pair, 2)
+        term_count = start + 1
+
+
+@njit(cache=True)
+def build(
+    gates: Gates,
+    literal_of: IntArray,
+    order: IntArray,
+    rule_first: IntArray,
+    rules: IntArray,
+    offsets: IntArray,
+    bodies: IntArray,
+) -> IntArray:
+    """Make the gates of all atoms of `order`; `driver[a]` is what atom a's rules give.
+
+    `literal_of` (atoms,) has the literals of sources (and of cut atoms, their feedback source);
+    those of the other atoms are filled in.
+    """
+    driver = literal_of.copy()
+    count = np.zeros(2 * len(gates.first), np.int32)
+    for atom in order:
+        products = rule_first[atom + 1] - rule_first[atom]
+        literals, longest = 0, 0
+        for k in range(rule_first[atom], rule_first[atom + 1]):
+            length = offsets[rules[k] + 1] - offsets[rules[k]]
+            literals += length
+            longest = max(longest, length)
+        low = np.empty(products * (longest + 2), np.int32)
+        high = np.empty(products * (longest + 2), np.int32)
+        pool = np.empty(literals * (longest + 2) + 1, np.int32)
+        used, free, always = 0, 0, False
+        for k in range(rule_first[atom], rule_first[atom + 1]):
+            rule = rules[k]
+            start, possible = free, True
+            for i in range(offsets[rule], offsets[rule + 1]):
+                literal = literal_of[abs(bodies[i])] ^ (1 if bodies[i] < 0 else 0)
+                if literal == FALSE:
+                    possible = False
+                elif literal != TRUE:
+                    pool[free] = literal
+                    free += 1
+            if not possible:
+                free = start
+            elif free == start:
+                always = True
+            else:
+                low[used], high[used] = start, free
+                used += 1
+        if always:
+            driver[atom] = TRUE
+        elif used == 0:
+            driver[atom] = FALSE
+        else:
+            driver[atom] = _sum_of_products(gates, low, high, pool, used, count)
+        if literal_of[atom] < 0:
+            literal_of[atom] = driver[atom]
+    return driver

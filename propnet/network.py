@@ -1,0 +1,321 @@
+"""The propositional network of a game: what a state's fluents and the roles' moves lead to.
+
+`compile_network` makes one from ground rules: factoring (`propnet.factoring`), then the passes of
+`propnet.gates.rebuilt` (constants, duplicates, merging, what feeds nothing), then an order of the
+gates in which a simulator can evaluate them in one sweep.
+
+Nodes: 0 is false; then one source per fluent, per move (role by role) and per feedback; then the
+gates, sorted by *phase* and level:
+
+- POSITION: depends on fluents only; terminal, legal and what next needs of it,
+- GOALS: depends on fluents only and is needed for goals alone,
+- STEP: depends on the moves made; next.
+
+The network relies on every role making exactly one of its moves whenever `next` is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from gdl.errors import GroundingError
+from gdl.grounding import ALWAYS, GroundProgram
+from gdl.rules import Term, write_term
+from gdl.state_machine import goal_value, order
+from numba import njit
+from numpy.typing import NDArray
+
+from propnet.factoring import IntArray, build, dependency_order
+from propnet.gates import EDGES, FALSE, NODES, TRUE, Gates, new_gates, rebuilt
+
+POSITION, GOALS, STEP = 0, 1, 2
+PHASES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Gates of one game (see the module's text); arrays of literals `2 * node + inverted`."""
+
+    roles: tuple[Term, ...]
+    fluents: tuple[Term, ...]
+    moves: tuple[tuple[Term, ...], ...]
+    """per role, in `gdl.state_machine.order`; a role's moves are consecutive nodes"""
+    goal_values: tuple[tuple[int, ...], ...]
+    """per role: the value that each of its goal outputs stands for"""
+    initial: NDArray[np.bool_]
+    """(fluents,) the initial state"""
+    first: IntArray
+    """(nodes + 1,) gate n has the inputs `inputs[first[n]:first[n + 1]]`; empty for sources"""
+    inputs: IntArray
+    """(edges,) literals"""
+    phase_end: IntArray
+    """(PHASES,) the node behind the last gate of each phase; POSITION starts behind the sources"""
+    next: IntArray
+    """(fluents,) literal per fluent"""
+    legal: IntArray
+    """(moves,) literal per move, role by role"""
+    terminal: int
+    goals: IntArray
+    """(goals,) literal per goal value, role by role"""
+    feedback: IntArray
+    """(feedback,) literal that drives each feedback source"""
+
+    @property
+    def sources(self) -> int:
+        """Number of source nodes; they are 1 to `sources`."""
+        return len(self.fluents) + len(self.legal) + len(self.feedback)
+
+    @property
+    def first_move(self) -> int:
+        """Node of the first move of the first role."""
+        return 1 + len(self.fluents)
+
+    @property
+    def move_span(self) -> NDArray[np.int32]:
+        """(roles + 1,) bounds of each role's moves within `legal`."""
+        return np.concatenate(([0], np.cumsum([len(m) for m in self.moves]))).astype(np.int32)
+
+    @property
+    def gate_count(self) -> int:
+        """Number of AND gates."""
+        return len(self.first) - 1 - 1 - self.sources
+
+    @property
+    def edge_count(self) -> int:
+        """Number of gate inputs."""
+        return len(self.inputs)
+
+
+def compile_network(program: GroundProgram) -> Network:
+    """The network of a game.  Raises `GroundingError` for rules that negation makes circular."""
+    sources = _Sources.of(program)
+    gates, outputs = _factored(program, sources)
+    for inline in (True, False):
+        gates, outputs = _pass(gates, outputs, inline)
+    return _arranged(program, sources, gates, outputs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sources:
+    """The source nodes and the atoms they stand for."""
+
+    fluents: tuple[Term, ...]
+    moves: tuple[tuple[Term, ...], ...]
+    goal_values: tuple[tuple[int, ...], ...]
+    goal_atoms: tuple[int, ...]
+    order: IntArray
+    cut: IntArray
+    """(feedback,) atoms at which positive cycles are cut"""
+    rule_first: IntArray
+    rules: IntArray
+
+    @classmethod
+    def of(cls, program: GroundProgram) -> _Sources:
+        atoms = program.atom_count
+        rules = np.argsort(program.heads, kind="stable").astype(np.int32)
+        rule_first = np.searchsorted(program.heads[rules], np.arange(atoms + 1)).astype(np.int32)
+        fluents = tuple(program.fluents)
+        moves = tuple(tuple(sorted(table, key=order)) for table in program.moves)
+        goal_values, goal_atoms = _goal_outputs(program)
+        is_source = np.zeros(atoms, np.bool_)
+        is_source[list(program.fluents.values())] = True
+        for table in program.moves:
+            is_source[list(table.values())] = True
+        ordered, cut, negative = dependency_order(
+            rule_first, rules, program.offsets, program.bodies, is_source
+        )
+        if negative >= 0:
+            raise GroundingError(
+                "the rules are not stratified: something depends on its own negation"
+            )
+        cut_atoms = np.flatnonzero(cut).astype(np.int32)
+        return cls(fluents, moves, goal_values, goal_atoms, ordered, cut_atoms, rule_first, rules)
+
+    @property
+    def move_count(self) -> int:
+        return sum(map(len, self.moves))
+
+    @property
+    def count(self) -> int:
+        return len(self.fluents) + self.move_count + len(self.cut)
+
+    @property
+    def span(self) -> IntArray:
+        bounds = 1 + len(self.fluents) + np.cumsum([0, *map(len, self.moves)])
+        return np.stack((bounds[:-1], bounds[1:]), axis=1).astype(np.int32)
+
+    def literals(self, program: GroundProgram) -> IntArray:
+        """(atoms,) the literals of what is a source, -1 for other atoms."""
+        literal_of = np.full(program.atom_count, -1, np.int32)
+        literal_of[ALWAYS] = TRUE
+        atoms = [program.fluents[fluent] for fluent in self.fluents]
+        for moves, table in zip(self.moves, program.moves, strict=True):
+            atoms += [table[move] for move in moves]
+        atoms += self.cut.tolist()
+        literal_of[atoms] = 2 * np.arange(1, len(atoms) + 1)
+        return literal_of
+
+
+def _goal_outputs(program: GroundProgram) -> tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]:
+    """Goal values per role, ascending (see `goal_value` for what counts), and their atoms."""
+    values, atoms = [], []
+    for table in program.goals:
+        usable = sorted(
+            (goal_value((value,)), atom)
+            for value, atom in table.items()
+            if goal_value((value,)) > 0 or value == "0"
+        )
+        values.append(tuple(value for value, _ in usable))
+        atoms += [atom for _, atom in usable]
+    return tuple(values), tuple(atoms)
+
+
+def _factored(program: GroundProgram, sources: _Sources) -> tuple[Gates, IntArray]:
+    literals, rules = len(program.bodies), len(program.heads)
+    gates = new_gates(
+        sources.count,
+        sources.span,
+        nodes=rules + 2 * literals + 2 * program.atom_count,
+        edges=4 * (literals + rules) + 2 * program.atom_count + sources.move_count,
+    )
+    literal_of = sources.literals(program)
+    driver = build(
+        gates,
+        literal_of,
+        sources.order,
+        sources.rule_first,
+        sources.rules,
+        program.offsets,
+        program.bodies,
+    )
+    # an atom that neither is a source nor heads a rule is false
+    literal_of[literal_of < 0] = FALSE
+    outputs = [literal_of[program.next.get(f, -1)] if f in program.next else FALSE
+               for f in sources.fluents]
+    for moves, table in zip(sources.moves, program.legal, strict=True):
+        outputs += [literal_of[table[move]] for move in moves]
+    outputs.append(FALSE if program.terminal is None else literal_of[program.terminal])
+    outputs += [literal_of[atom] for atom in sources.goal_atoms]
+    outputs += [driver[atom] for atom in sources.cut]
+    return gates, np.array(outputs, np.int32)
+
+
+def _pass(gates: Gates, outputs: IntArray, inline: bool) -> tuple[Gates, IntArray]:
+    nodes, edges = (int(n) for n in gates.size)
+    new = new_gates(len(gates.group) - 1, gates.span, 2 * nodes, 2 * edges + 64)
+    return new, rebuilt(gates, new, outputs, inline)
+
+
+def _arranged(
+    program: GroundProgram, sources: _Sources, gates: Gates, outputs: IntArray
+) -> Network:
+    fluents, moves = len(sources.fluents), sources.move_count
+    goals = len(sources.goal_atoms)
+    bounds = np.cumsum([0, fluents, moves, 1, goals, len(sources.cut)])
+    phase, level = _phases_and_levels(
+        gates, outputs, fluents, moves, goals, 1 + fluents + moves
+    )
+    first, inputs, new_number = _sorted_gates(gates, phase, level)
+    outputs = 2 * new_number[outputs >> 1] + (outputs & 1)
+    next_, legal, terminal, goal, feedback = (
+        outputs[low:high] for low, high in zip(bounds[:-1], bounds[1:], strict=True)
+    )
+    counts = np.bincount(phase[sources.count + 1 :], minlength=PHASES)
+    return Network(
+        roles=program.roles,
+        fluents=sources.fluents,
+        moves=sources.moves,
+        goal_values=sources.goal_values,
+        initial=np.array([fluent in program.initial for fluent in sources.fluents], np.bool_),
+        first=first,
+        inputs=inputs,
+        phase_end=(1 + sources.count + np.cumsum(counts)).astype(np.int32),
+        next=next_,
+        legal=legal,
+        terminal=int(terminal[0]),
+        goals=goal,
+        feedback=feedback,
+    )
+
+
+@njit(cache=True)
+def _phases_and_levels(
+    gates: Gates, outputs: IntArray, fluents: int, moves: int, goals: int, first_feedback: int
+) -> tuple[NDArray[np.int8], IntArray]:
+    """(nodes,) phase and level of every node; both 0 for sources."""
+    nodes, sources = gates.size[NODES], len(gates.group)
+    feedback = sources - first_feedback
+    level = np.zeros(nodes, np.int32)
+    dynamic = np.zeros(nodes, np.bool_)
+    dynamic[1 + fluents : first_feedback] = True
+    settled = False
+    while not settled:
+        for node in range(sources, nodes):
+            for i in range(gates.first[node], gates.first[node + 1]):
+                child = gates.inputs[i] >> 1
+                dynamic[node] |= dynamic[child]
+                level[node] = max(level[node], level[child] + 1)
+        settled = True
+        for k in range(feedback):
+            driver = outputs[len(outputs) - feedback + k] >> 1
+            if dynamic[driver] and not dynamic[first_feedback + k]:
+                dynamic[first_feedback + k] = True
+                settled = False
+    needed = np.zeros(nodes, np.bool_)  # for anything but goals
+    goal_low = fluents + moves + 1
+    for i in range(len(outputs)):
+        if i < goal_low or i >= goal_low + goals:
+            needed[outputs[i] >> 1] = True
+    for node in range(nodes - 1, sources - 1, -1):
+        if needed[node]:
+            for i in range(gates.first[node], gates.first[node + 1]):
+                needed[gates.inputs[i] >> 1] = True
+    phase = np.zeros(nodes, np.int8)
+    for node in range(sources, nodes):
+        phase[node] = STEP if dynamic[node] else (POSITION if needed[node] else GOALS)
+    return phase, level
+
+
+def _sorted_gates(
+    gates: Gates, phase: NDArray[np.int8], level: IntArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """The gates in order of phase and level: first, inputs, and old node → new node."""
+    nodes, sources = int(gates.size[NODES]), len(gates.group)
+    by_phase = sources + np.lexsort((level[sources:], phase[sources:nodes]))
+    old = np.concatenate((np.arange(sources), by_phase))
+    new_number = np.empty(nodes, np.int32)
+    new_number[old] = np.arange(nodes, dtype=np.int32)
+    counts = gates.first[1 : nodes + 1] - gates.first[:nodes]
+    counts[:sources] = 0
+    first = np.zeros(nodes + 1, np.int32)
+    np.cumsum(counts[old], out=first[1:])
+    inside = np.arange(first[-1]) - np.repeat(first[:-1], counts[old])
+    moved = gates.inputs[np.repeat(gates.first[old], counts[old]) + inside]
+    return first, (2 * new_number[moved >> 1] + (moved & 1)).astype(np.int32), new_number
+
+
+def describe(network: Network) -> Iterator[str]:
+    """The network as readable lines, one per gate and output, for looking at small games."""
+    names = ["false", *(write_term(("true", fluent)) for fluent in network.fluents)]
+    for role, moves in zip(network.roles, network.moves, strict=True):
+        names += [write_term(("does", role, move)) for move in moves]
+    names += [f"feedback{i}" for i in range(len(network.feedback))]
+    names += [f"g{n}" for n in range(len(names), len(network.first) - 1)]
+
+    def text(literal: int) -> str:
+        return ("not " if literal & 1 else "") + names[literal >> 1]
+
+    for node in range(1 + network.sources, len(network.first) - 1):
+        low, high = network.first[node], network.first[node + 1]
+        yield f"{names[node]} = {' & '.join(map(text, network.inputs[low:high]))}"
+    for fluent, literal in zip(network.fluents, network.next, strict=True):
+        yield f"next {write_term(fluent)} = {text(literal)}"
+    for role, low in enumerate(network.move_span[:-1]):
+        for i, move in enumerate(network.moves[role]):
+            yield f"legal {write_term((network.roles[role], move))} = {text(network.legal[low + i])}"
+    yield f"terminal = {text(network.terminal)}"
+    values = [v for role in network.goal_values for v in role]
+    for value, literal in zip(values, network.goals, strict=True):
+        yield f"goal {value} = {text(literal)}"
