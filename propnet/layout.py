@@ -1,0 +1,133 @@
+"""A network as the plain arrays that kernels read, and the arrays that they write.
+
+Letters used in the kernels: F fluents, M moves of all roles, R roles, G goal outputs; `values`
+(nodes, WORDS) has one row of lanes per node.  States that leave the kernels are *packed*: one row
+of `state_words` uint64 per state, fluent f is bit f % 64 of word f // 64.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propnet.network import GOALS, POSITION, STEP, Network
+from propnet.vectors import rows
+
+U64 = NDArray[np.uint64]
+I32 = NDArray[np.int32]
+
+
+class Layout(NamedTuple):
+    """A network for kernels; never written after it was made."""
+
+    first: I32
+    """(nodes + 1,)"""
+    inputs: I32
+    """(edges,) literals"""
+    bounds: I32
+    """(PHASES + 1,) gates of phase p are nodes bounds[p] to bounds[p + 1] - 1"""
+    fluents: int
+    first_move: int
+    first_feedback: int
+    span: I32
+    """(R + 1,) a role's moves are outputs legal[span[r]:span[r + 1]]"""
+    next: I32
+    """(F,) literals"""
+    legal: I32
+    """(M,) literals"""
+    terminal: int
+    goals: I32
+    """(G,) literals, role by role, values ascending"""
+    goal_role: I32
+    """(G,)"""
+    goal_value: NDArray[np.uint8]
+    """(G,)"""
+    feedback: I32
+    """(feedback,) literals"""
+    initial: U64
+    """(state_words,) packed initial state"""
+
+
+class Lanes(NamedTuple):
+    """What 512 games need while they are played; contents change with every kernel call."""
+
+    values: U64
+    """(nodes, WORDS)"""
+    following: U64
+    """(F, WORDS) the next state while it is being computed"""
+    counter: U64
+    """(3 * planes, WORDS) bit planes of the move choice: count, mask, rank"""
+    random: U64
+    """(4, WORDS) state of the generator"""
+    active: U64
+    """(1, WORDS) lanes whose game goes on"""
+    block: U64
+    """(64,) one 64 x 64 bit matrix"""
+
+
+def layout_of(network: Network) -> Layout:
+    """The arrays of a network."""
+    roles = [r for r, values in enumerate(network.goal_values) for _ in values]
+    values = [value for values in network.goal_values for value in values]
+    sources_end = 1 + network.sources
+    return Layout(
+        first=network.first,
+        inputs=network.inputs,
+        bounds=np.concatenate(([sources_end], network.phase_end)).astype(np.int32),
+        fluents=len(network.fluents),
+        first_move=network.first_move,
+        first_feedback=network.first_move + len(network.legal),
+        span=network.move_span,
+        next=network.next,
+        legal=network.legal,
+        terminal=network.terminal,
+        goals=network.goals,
+        goal_role=np.array(roles, np.int32),
+        goal_value=np.array(values, np.uint8),
+        feedback=network.feedback,
+        initial=pack(network.initial[np.newaxis])[0],
+    )
+
+
+def new_lanes(layout: Layout, seed: int) -> Lanes:
+    """Working arrays for a layout; the random numbers follow from the seed."""
+    planes = int(np.diff(layout.span).max()).bit_length() + 1
+    random = rows(4)
+    random[:] = np.random.Generator(np.random.PCG64(seed)).integers(
+        1, 2**64, size=random.shape, dtype=np.uint64
+    )
+    return Lanes(
+        values=rows(len(layout.first) - 1),
+        following=rows(layout.fluents),
+        counter=rows(3 * planes),
+        random=random,
+        active=rows(1),
+        block=np.zeros(64, np.uint64),
+    )
+
+
+def state_words(fluents: int) -> int:
+    """Words of a packed state."""
+    return max(1, (fluents + 63) // 64)
+
+
+def pack(bits: NDArray[np.bool_]) -> U64:
+    """(n, F) truth values as (n, state_words) packed states."""
+    count, fluents = bits.shape
+    padded = np.zeros((count, 64 * state_words(fluents)), np.bool_)
+    padded[:, :fluents] = bits
+    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+
+
+def unpack(states: U64, fluents: int) -> NDArray[np.bool_]:
+    """(n, state_words) packed states as (n, F) truth values."""
+    bytes_ = np.ascontiguousarray(states).view(np.uint8)
+    return np.unpackbits(bytes_, axis=1, bitorder="little")[:, :fluents].astype(np.bool_)
+
+
+__all__ = [
+    "GOALS", "I32", "POSITION", "STEP", "U64", "Lanes", "Layout", "layout_of", "new_lanes",
+    "pack", "state_words", "unpack",
+]
