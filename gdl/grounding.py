@@ -13,8 +13,6 @@ The grounder (`gdl.gringo`) runs in a process that is killed when its time is up
 
 from __future__ import annotations
 
-import json
-import re
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -23,21 +21,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gdl.encoding import ASP, KEYWORD_RELATIONS, Encoder
 from gdl.errors import GroundingError, GroundingTimeout
-from gdl.rules import (
-    Clause,
-    Literal,
-    RuleSheet,
-    Term,
-    arguments_of,
-    is_variable,
-    name_of,
-    variables_of,
-    write_term,
-)
+from gdl.rules import Clause, RuleSheet, Term, name_of, variables_of, write_term
 from gdl.splitting import split_clauses
 
-KEYWORD_RELATIONS = ("role", "init", "true", "next", "does", "legal", "goal", "terminal")
 NEEDED_RELATIONS = frozenset(KEYWORD_RELATIONS) - {"true", "does"}
 
 ALWAYS = 0
@@ -102,8 +90,9 @@ def ground(
     Raises `GroundingTimeout` when the budget is used up, `GroundingError` when the rules can't be
     grounded at all (unsafe rules, endless terms within the budget, no role).
     """
-    encoder = _Encoder()
-    program = encoder.program(split_clauses(_needed(rule_sheet.clauses())))
+    encoder = Encoder(ASP)
+    clauses = split_clauses(_needed(rule_sheet.clauses()))
+    program = "\n".join(map(encoder.clause, clauses)) + "\n" + _FRAME
     return _read_aspif(_run(program, seconds, memory), encoder, rule_sheet.roles)
 
 
@@ -140,51 +129,6 @@ def _needed(clauses: Iterable[Clause]) -> list[Clause]:
     return [clause for name, own in by_relation.items() if name in needed for clause in own]
 
 
-class _Encoder:
-    """Translates names: GDL's any-character symbols ↔ clingo's identifiers."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-        self.symbols: list[str] = []
-
-    def program(self, clauses: Iterable[Clause]) -> str:
-        return "\n".join(self._clause(clause) for clause in clauses) + "\n" + _FRAME
-
-    def _number(self, symbol: str) -> int:
-        number = self._numbers.setdefault(symbol, len(self.symbols))
-        if number == len(self.symbols):
-            self.symbols.append(symbol)
-        return number
-
-    def _term(self, term: Term) -> str:
-        if isinstance(term, tuple):
-            inner = ",".join(self._term(argument) for argument in term[1:])
-            return f"f{self._number(name_of(term))}({inner})"
-        if is_variable(term):
-            return "_" if term == "?_" else f"V{self._number(term)}"
-        return f"c{self._number(term)}"
-
-    def _atom(self, atom: Term) -> str:
-        name, arguments = name_of(atom), arguments_of(atom)
-        relation = name if name in KEYWORD_RELATIONS else f"r{self._number(name)}"
-        if not arguments:
-            return relation
-        return f"{relation}({','.join(self._term(argument) for argument in arguments)})"
-
-    def _literal(self, literal: Literal) -> str:
-        positive, atom = literal
-        if name_of(atom) == "distinct":
-            left, right = (self._term(argument) for argument in arguments_of(atom))
-            return f"{left}!={right}" if positive else f"{left}={right}"
-        return self._atom(atom) if positive else f"not {self._atom(atom)}"
-
-    def _clause(self, clause: Clause) -> str:
-        head = self._atom(clause.head)
-        if not clause.body:
-            return f"{head}."
-        return f"{head} :- {','.join(self._literal(literal) for literal in clause.body)}."
-
-
 def _run(program: str, seconds: float | None, memory: int) -> str:
     try:
         done = subprocess.run(
@@ -206,10 +150,9 @@ def _run(program: str, seconds: float | None, memory: int) -> str:
 
 
 _RULE, _SHOW = "1 ", "4 "
-_TOKEN = re.compile(r"[a-z]\w*\(?|\)")
 
 
-def _read_aspif(text: str, encoder: _Encoder, roles_in_order: tuple[Term, ...]) -> GroundProgram:
+def _read_aspif(text: str, encoder: Encoder, roles_in_order: tuple[Term, ...]) -> GroundProgram:
     """Read gringo's intermediate format: rules `1 choice n heads 0 n body`, names `4 ...`."""
     rule_lines, names, conditions = [], [], []
     for line in text.splitlines():
@@ -221,7 +164,7 @@ def _read_aspif(text: str, encoder: _Encoder, roles_in_order: tuple[Term, ...]) 
             conditions.append(condition)
     heads, offsets, bodies = _rules_from(rule_lines)
     shown: dict[str, dict[Term, int]] = {relation: {} for relation in KEYWORD_RELATIONS}
-    for atom, condition in zip(_terms_from(names, encoder.symbols), conditions, strict=True):
+    for atom, condition in zip(encoder.decode(names), conditions, strict=True):
         number = ALWAYS if condition == "0" else int(condition.split(" ", 1)[1])
         shown[name_of(atom)][atom] = number
     return _assemble(shown, roles_in_order, heads, offsets, bodies)
@@ -243,25 +186,6 @@ def _rules_from(
     inside = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
     bodies = flat[np.repeat(starts + 6, counts) + inside]
     return flat[starts + 3], offsets, bodies
-
-
-def _terms_from(names: list[str], symbols: list[str]) -> list[Term]:
-    """Clingo's printed atoms as terms: all at once through JSON, which is fast."""
-
-    def token(match: re.Match[str]) -> str:
-        word = match.group()
-        if word == ")":
-            return "]"
-        name = word.rstrip("(")
-        symbol = symbols[int(name[1:])] if name[1:].isdigit() else name
-        return f"[{json.dumps(symbol)}" if word[-1] == "(" else json.dumps(symbol)
-
-    text = "[" + ",".join(_TOKEN.sub(token, name.replace("(", "(,")) for name in names) + "]"
-    return [_tuples(item) for item in json.loads(text)]
-
-
-def _tuples(item: str | list[object]) -> Term:
-    return item if isinstance(item, str) else tuple(map(_tuples, item))  # type: ignore[arg-type]
 
 
 def _assemble(
