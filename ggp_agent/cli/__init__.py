@@ -1,0 +1,63 @@
+"""The command line, `ggp-agent`: one module per group of commands.
+
+Exit codes: 0 done, 1 a finding or failure in what was asked (a faulty rule sheet, a player out of
+reach), 2 wrong use, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import click
+from gdl.errors import GgpError
+
+from ggp_agent.cli import bench, lists, matches, rules, serving
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="ggp-agent")
+@click.option("-v", "--verbose", count=True, help="Log more: -v progress, -vv everything.")
+def cli(verbose: int) -> None:
+    """A General Game Playing agent: reads any game's rules and plays it.
+
+    GAME is a key of the games library (see `ggp-agent games`) or a path to a rule sheet.
+    """
+    level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
+    logging.basicConfig(
+        level=level, format="%(asctime)s %(levelname)-7s %(name)s: %(message)s", force=True
+    )
+    logging.getLogger("asyncio").setLevel(logging.WARNING)
+
+
+for _command in (
+    serving.serve,
+    matches.match,
+    rules.check,
+    rules.perft,
+    bench.bench,
+    lists.games,
+    lists.agents,
+):
+    cli.add_command(_command)
+
+
+def main() -> None:
+    """Run the command line; errors of the project become one line on standard error."""
+    try:
+        code = cli.main(standalone_mode=False)
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        hint = f" (see `{context.command_path} --help`)" if context else ""
+        click.echo(f"error: {error.format_message()}{hint}", err=True)
+        code = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        code = 130
+    except GgpError as error:
+        click.echo(f"error: {error}", err=True)
+        code = 1
+    except BrokenPipeError:  # the reader of our output has had enough
+        sys.stderr.close()
+        code = 0
+    sys.exit(code if isinstance(code, int) else 0)

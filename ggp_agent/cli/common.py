@@ -1,0 +1,84 @@
+"""What several commands share: reasoners by name, agents with settings, event loops."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+import click
+import uvloop
+from gdl.errors import GgpError, GroundingError
+from gdl.prolog import PrologStateMachine
+from gdl.rules import RuleSheet
+from gdl.state_machine import StateMachine
+from propnet.machine import PropnetStateMachine
+
+from ggp_agent.parameters import AGENTS, Agent, find_agent
+
+T = TypeVar("T")
+Decorator = Callable[[Callable[..., T]], Callable[..., T]]
+
+game_argument = click.argument("game")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=None,
+    help="Seed of every random choice; default: a new one, which is shown.",
+)
+
+
+def new_seed(seed: int | None) -> int:
+    """The seed asked for, or a fresh one."""
+    return secrets.randbelow(2**32) if seed is None else seed
+
+
+def agent_from(name: str, settings: tuple[str, ...]) -> Agent:
+    """An agent by name with `KEY=VALUE` settings; wrong ones are errors of usage."""
+    try:
+        return find_agent(name).with_settings(settings)
+    except GgpError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def agent_options(function: Callable[..., T]) -> Callable[..., T]:
+    """The options --agent and --set."""
+    function = click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Set a parameter of the agent (see `ggp-agent agents`); may be repeated.",
+    )(function)
+    return click.option(
+        "--agent",
+        "agent_name",
+        default="uct",
+        show_default=True,
+        metavar="|".join(AGENTS),
+        help="The agent that plays.",
+    )(function)
+
+
+def state_machine(sheet: RuleSheet, reasoner: str) -> StateMachine:
+    """The state machine of a sheet by reasoner: `propnet`, `prolog`, or `auto`.
+
+    `auto` is the propnet where the rules can be grounded in a minute, else Prolog.
+    """
+    if reasoner == "prolog":
+        return PrologStateMachine(sheet)
+    if reasoner == "propnet":
+        return PropnetStateMachine.from_rules(sheet)
+    try:
+        return PropnetStateMachine.from_rules(sheet, seconds=60.0, memory=4 * 2**30)
+    except GroundingError as error:
+        click.echo(f"no propnet ({error}); refereeing with Prolog", err=True)
+        return PrologStateMachine(sheet)
+
+
+def run_async(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on uvloop."""
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(work)

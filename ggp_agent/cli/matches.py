@@ -1,0 +1,191 @@
+"""`ggp-agent match`: run a match and watch it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from urllib.parse import quote
+
+import click
+from gdl.errors import GgpError
+from gdl.rules import RuleSheet, Term
+
+from ggp_agent.board import draw
+from ggp_agent.cli.common import json_option, new_seed, run_async, seed_option, state_machine
+from ggp_agent.errors import GameError
+from ggp_agent.library import Game, find_game
+from ggp_agent.manager.local import LocalPlayer
+from ggp_agent.manager.players import HttpPlayer, Player
+from ggp_agent.manager.record import MatchRecord
+from ggp_agent.manager.runner import (
+    RANDOM_ROLE,
+    Event,
+    MatchEnded,
+    MatchSetup,
+    MatchStarted,
+    StateReached,
+    new_match_id,
+    run_match,
+)
+from ggp_agent.parameters import find_agent
+from ggp_agent.workers import WorkerPool
+
+
+@click.command()
+@click.argument("game")
+@click.argument("players", nargs=-1, required=True, metavar="PLAYER...")
+@click.option("--start-clock", type=float, default=10.0, show_default=True, metavar="SECONDS",
+              help="Time to study the rules.")
+@click.option("--play-clock", type=float, default=5.0, show_default=True, metavar="SECONDS",
+              help="Time for each move.")
+@click.option("--scramble", is_flag=True, help="Rename everything in the rules sent to players.")
+@click.option("--record", "directory", type=click.Path(file_okay=False, path_type=Path),
+              default=Path("records"), show_default=True, help="Folder for the match record.")
+@click.option("--quiet", is_flag=True, help="Show the result only.")
+@seed_option
+@json_option
+def match(
+    game: str,
+    players: tuple[str, ...],
+    start_clock: float,
+    play_clock: float,
+    scramble: bool,
+    directory: Path,
+    quiet: bool,
+    seed: int | None,
+    as_json: bool,
+) -> None:
+    """Run a match of GAME between PLAYERs, one per role in the order of the rules.
+
+    A PLAYER is the URL of a server (http://localhost:9147) or the name of an agent that is run
+    here, with parameters after colons (uct:C=0.4:simulations=1000).
+    """
+    chosen, seed = find_game(game), new_seed(seed)
+    for name, clock in (("--start-clock", start_clock), ("--play-clock", play_clock)):
+        if not clock > 0:
+            raise click.UsageError(f"{name} must be more than 0 seconds, not {clock:g}")
+    sheet = chosen.rule_sheet()
+    roles = [role for role in sheet.roles if role != RANDOM_ROLE]
+    if roles and len(players) != len(roles):
+        raise GameError(
+            f"{chosen.key} is for {len(roles)} player(s) ({' '.join(map(sheet.write, roles))}), "
+            f"but {len(players)} given"
+        )
+    pool = WorkerPool(spares=0)
+    seats = [_player(text, pool, seed + i) for i, text in enumerate(players)]
+    machine = state_machine(sheet, "auto")
+    try:
+        setup = MatchSetup(
+            match_id=new_match_id(chosen.key),
+            game=chosen.key,
+            game_url=f"file://{quote(str(chosen.path.parent.resolve()))}/v0/",
+            sheet=sheet,
+            machine=machine,
+            start_clock=start_clock,
+            play_clock=play_clock,
+            seed=seed,
+            scramble=scramble,
+        )
+        watcher = _Watcher(chosen, sheet, machine.roles, silent=quiet or as_json)
+        record = run_async(_run(setup, seats, pool, directory, watcher))
+    finally:
+        machine.close()
+    _report(record, machine.roles, sheet, directory, seed, as_json)
+
+
+def _player(text: str, pool: WorkerPool, seed: int) -> Player:
+    if "://" in text:
+        return HttpPlayer(text)
+    name, *settings = text.split(":")
+    try:
+        return LocalPlayer(find_agent(name).with_settings(settings), pool, seed)
+    except GgpError as error:
+        hint = "a player is a URL like http://localhost:9147 or an agent's name"
+        raise click.UsageError(f"{error}; {hint}") from error
+
+
+async def _run(
+    setup: MatchSetup, players: list[Player], pool: WorkerPool, directory: Path, watcher: _Watcher
+) -> MatchRecord:
+    try:
+        local = sum(isinstance(player, LocalPlayer) for player in players)
+        await pool.prepare(local)
+        remote = [player for player in players if isinstance(player, HttpPlayer)]
+        await asyncio.gather(*(player.info() for player in remote))
+        return await run_match(setup, players, record_directory=directory, on_step=watcher)
+    finally:
+        await asyncio.gather(*(player.close() for player in players))
+        await pool.close()
+
+
+class _Watcher:
+    """Prints the match as it goes on."""
+
+    def __init__(
+        self, game: Game, sheet: RuleSheet, roles: tuple[Term, ...], silent: bool
+    ) -> None:
+        self._game, self._sheet, self._roles, self._silent = game, sheet, roles, silent
+
+    def __call__(self, event: Event) -> None:
+        if self._silent:
+            return
+        match event:
+            case MatchStarted():
+                seats = zip(event.roles, event.player_names, strict=True)
+                names = ", ".join(f"{self._sheet.write(role)}: {name}" for role, name in seats)
+                click.secho(f"Match {event.match_id}  ({names})\n", bold=True)
+            case StateReached():
+                click.echo(self._heading(event))
+                click.echo(draw(event.fluents, self._game.board) + "\n")
+            case MatchEnded():
+                pass
+
+    def _heading(self, event: StateReached) -> str:
+        if event.joint_move is None:
+            return "Start" + self._errors(event)
+        write = self._sheet.write
+        moves = (
+            f"{write(role)} {write(move)} [{time / 1000:.2f} s]"
+            for role, move, time in zip(
+                self._roles, event.joint_move, event.thinking_times, strict=True
+            )
+        )
+        return f"Move {event.step}: {', '.join(moves)}{self._errors(event)}"
+
+    def _errors(self, event: StateReached) -> str:
+        found = [
+            f"{self._sheet.write(role)}: {error}"
+            for role, error in zip(self._roles, event.errors, strict=False)
+            if error
+        ]
+        return f"   errors: {', '.join(found)}" if found else ""
+
+
+def _report(
+    record: MatchRecord,
+    roles: tuple[Term, ...],
+    sheet: RuleSheet,
+    directory: Path,
+    seed: int,
+    as_json: bool,
+) -> None:
+    path = record.path_in(directory)
+    if as_json:
+        click.echo(json.dumps({**record.as_json(), "x-record": str(path)}))
+        return
+    goals = record.goals or ()
+    names = record.players
+    best = max(goals, default=0)
+    winners = [i for i, goal in enumerate(goals) if goal == best]
+    for i, role in enumerate(roles):
+        click.echo(f"{sheet.write(role):>12}  {goals[i]:>3}  {names[i]}")
+    if len(roles) == 1:
+        click.secho(f"{names[0]} scores {goals[0]}", bold=True)
+    elif len(winners) == len(roles):
+        click.secho("A draw", bold=True)
+    else:
+        won = " and ".join(f"{sheet.write(roles[i])} ({names[i]})" for i in winners)
+        click.secho(f"{won} won", bold=True)
+    errors = sum(bool(error) for step in record.errors for error in step)
+    click.echo(f"{len(record.moves)} moves, {errors} errors, seed {seed}; record: {path}")

@@ -1,0 +1,391 @@
+"""Running a match: START, PLAY until the game ends, STOP; clocks, errors and what replaces a move.
+
+Limits are those of the public GameServer: the start clock to the letter, the play clock with one
+second of grace.  A player that is late, can't be reached or answers with an illegal move has a
+uniformly random legal move played for it, and the match goes on.  Every random choice follows from
+the seed, the step and the role, so that one player's mistakes don't change another's dice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import random
+import re
+import secrets
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from gdl.errors import GgpError
+from gdl.rules import RuleSheet, Term, write_term
+from gdl.state_machine import Move, State, StateMachine, order
+from ggp_agent.errors import GameError
+from ggp_agent.manager.players import Player
+from ggp_agent.manager.record import (
+    CONNECTION_ERROR,
+    GAME_URL,
+    ILLEGAL,
+    NO_ERROR,
+    TIMEOUT,
+    MatchRecord,
+    state_text,
+)
+from ggp_agent.manager.scramble import Names, PlainNames, Scrambler
+from ggp_agent.protocol import Abort, Play, Start, Stop
+
+RANDOM_ROLE = "random"
+"""The role that stands for chance; the manager plays it."""
+
+ABORT_SECONDS = 2.0
+"""Longest wait for the replies to ABORT, all players together."""
+
+_MATCH_ID = re.compile(r"[A-Za-z0-9_.+-]+")
+_MAX_ERROR_TEXT = 200
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchSetup:
+    """What is played, and how: everything about a match but its players.
+
+    Clocks and graces are seconds; a grace is how much longer than the clock the manager waits.
+    Raises `GameError` for values that no match can have.
+    """
+
+    match_id: str
+    game: str
+    game_url: str
+    sheet: RuleSheet
+    machine: StateMachine
+    start_clock: float
+    play_clock: float
+    seed: int
+    scramble: bool = False
+    tournament: str = ""
+    start_grace: float = 0.0
+    play_grace: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse what can't be."""
+        for name, seconds in (("start", self.start_clock), ("play", self.play_clock)):
+            if not (math.isfinite(seconds) and seconds > 0):
+                raise GameError(f"the {name} clock must be more than 0 seconds, not {seconds:g}")
+        if not _MATCH_ID.fullmatch(self.match_id):
+            raise GameError(
+                f"'{self.match_id}' can't be a match id; use letters, digits, '.', '_', '+', '-'"
+            )
+        if not GAME_URL.fullmatch(self.game_url):
+            raise GameError(f"the game's address must end in /vN/, unlike '{self.game_url}'")
+
+
+@dataclass(frozen=True, slots=True)
+class MatchStarted:
+    """A match is about to begin; the names of the players are in the order of the roles."""
+
+    match_id: str
+    game: str
+    roles: tuple[Term, ...]
+    player_names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StateReached:
+    """The match is in a state; step 0 is the initial one, which no joint move led to.
+
+    `errors` and `thinking_times` (milliseconds) have one entry per role, "" and 0 for nothing.
+    """
+
+    step: int
+    fluents: frozenset[Term]
+    joint_move: tuple[Move, ...] | None
+    errors: tuple[str, ...]
+    thinking_times: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchEnded:
+    """The match was played to its end; one goal value per role."""
+
+    goals: tuple[int, ...]
+
+
+Event = MatchStarted | StateReached | MatchEnded
+
+
+def new_match_id(game: str) -> str:
+    """A match id that no other match has: `local.ticTacToe.1795818797254-9f3a1c`."""
+    word = re.sub(r"[^A-Za-z0-9_+-]", "_", game) or "game"
+    return f"local.{word}.{time.time_ns() // 1_000_000}-{secrets.token_hex(3)}"
+
+
+async def run_match(
+    setup: MatchSetup,
+    players: Sequence[Player],
+    *,
+    record_directory: str | Path | None = None,
+    on_step: Callable[[Event], None] | None = None,
+) -> MatchRecord:
+    """Run a match to its end and return its record.
+
+    `players` are in the order of the roles, leaving out `random` roles.  The record is saved after
+    every step.  Whatever ends the match early (cancellation, a failing reasoner, a state without
+    legal moves) is passed on after the players got ABORT and the record was saved as aborted.
+    The players and the state machine stay open; whoever made them closes them.
+    """
+    return await _Match(setup, players, record_directory, on_step).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Position:
+    """A state and what the match needs to know about it."""
+
+    state: State
+    fluents: frozenset[Term]
+    legal_moves: tuple[tuple[Move, ...], ...]
+    goals: tuple[int, ...] | None
+    """Set in a terminal state only, where there are no legal moves."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What came back from a player."""
+
+    text: str = ""
+    error: str = NO_ERROR
+    milliseconds: int = 0
+
+
+class _Match:
+    """One run of a match."""
+
+    def __init__(
+        self,
+        setup: MatchSetup,
+        players: Sequence[Player],
+        directory: str | Path | None,
+        on_step: Callable[[Event], None] | None,
+    ) -> None:
+        self.setup = setup
+        self.machine = setup.machine
+        self.roles = setup.machine.roles
+        self.seats = _seats(self.roles, players, setup.game)
+        self.plain = PlainNames(setup.sheet)
+        self.names: Names = Scrambler(setup.sheet, setup.seed) if setup.scramble else self.plain
+        self.directory = directory
+        self.on_step = on_step
+        self.last_moves: tuple[str, ...] | None = None
+        self.players_know = False
+        self.record = MatchRecord(
+            match_id=setup.match_id,
+            game_url=setup.game_url,
+            players=[RANDOM_ROLE if player is None else player.name for player in self.seats],
+            start_clock=setup.start_clock,
+            play_clock=setup.play_clock,
+            scrambled=setup.scramble,
+            tournament=setup.tournament,
+            extras={"x-game": setup.game, "x-seed": setup.seed},
+        )
+
+    async def run(self) -> MatchRecord:
+        try:
+            await self._play_to_the_end()
+        except (Exception, asyncio.CancelledError):
+            if not self.record.is_completed:
+                await self._abort()
+            raise
+        return self.record
+
+    async def _play_to_the_end(self) -> None:
+        position = await asyncio.to_thread(self._initial_position)
+        self.record.begin(self._state_text(position))
+        self._save()
+        self._tell(
+            MatchStarted(self.setup.match_id, self.setup.game, self.roles, self.record.players)
+        )
+        await self._start(position)
+        while position.goals is None:
+            position = await self._step(position)
+        await self._finish(position.goals)
+
+    # --- The stages of a match -----------------------------------------------------------------
+
+    async def _start(self, position: _Position) -> None:
+        setup = self.setup
+
+        def start(player: Player, role: int) -> Coroutine[None, None, None]:
+            role_name = self.names.scramble(self.roles[role])
+            return player.start(
+                Start(
+                    setup.match_id,
+                    role_name,
+                    self.names.rules,
+                    setup.start_clock,
+                    setup.play_clock,
+                )
+            )
+
+        self.players_know = True
+        answers = await self._ask_all(start, setup.start_clock + setup.start_grace)
+        errors = [answer.error for answer in answers]
+        times = [answer.milliseconds for answer in answers]
+        self.record.started(errors, times)
+        self._save()
+        self._tell(StateReached(0, position.fluents, None, tuple(errors), tuple(times)))
+
+    async def _step(self, position: _Position) -> _Position:
+        self._check_legal_moves(position)
+        play = Play(self.setup.match_id, self.last_moves)
+        answers = await self._ask_all(
+            lambda player, _role: player.play(play),
+            self.setup.play_clock + self.setup.play_grace,
+        )
+        chosen = [self._choose(position, role, answer) for role, answer in enumerate(answers)]
+        joint_move = tuple(move for move, _ in chosen)
+        errors = tuple(error for _, error in chosen)
+        times = tuple(answer.milliseconds for answer in answers)
+        self.last_moves = tuple(self.names.scramble(move) for move in joint_move)
+        position = await asyncio.to_thread(self._next_position, position, joint_move)
+        moves = [self.plain.scramble(move) for move in joint_move]
+        self.record.step(moves, self._state_text(position), errors, times)
+        self._save()
+        step = len(self.record.moves)
+        self._tell(StateReached(step, position.fluents, joint_move, errors, times))
+        return position
+
+    async def _finish(self, goals: tuple[int, ...]) -> None:
+        self.record.complete(goals)
+        self._save()
+        stop = Stop(self.setup.match_id, self.last_moves)
+        await self._ask_all(
+            lambda player, _role: player.stop(stop),
+            self.setup.play_clock + self.setup.play_grace,
+        )
+        self._tell(MatchEnded(goals))
+
+    async def _abort(self) -> None:
+        """Tell everybody; nothing that fails here may hide what ended the match."""
+        self.record.abort()
+        try:
+            self._save()
+        except GgpError as error:
+            log.warning("%s", error)
+        if self.players_know:
+            abort = Abort(self.setup.match_id)
+            try:
+                await self._ask_all(lambda player, _role: player.abort(abort), ABORT_SECONDS)
+            except Exception:
+                log.exception("could not tell all players of the abort")
+
+    # --- Asking players ------------------------------------------------------------------------
+
+    async def _ask_all(
+        self, call: Callable[[Player, int], Coroutine[None, None, str | None]], limit: float
+    ) -> list[_Answer]:
+        """Call all players at once; the answers in the order of the roles."""
+
+        async def ask(role: int, player: Player | None) -> _Answer:
+            return _Answer() if player is None else await _ask(player, call(player, role), limit)
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(ask(role, seat)) for role, seat in enumerate(self.seats)]
+        return [task.result() for task in tasks]
+
+    def _choose(self, position: _Position, role: int, answer: _Answer) -> tuple[Move, str]:
+        """The move that counts for a role, and the entry for the record's errors."""
+        legal = position.legal_moves[role]
+        error = answer.error
+        if self.seats[role] is not None and error == NO_ERROR:
+            move, text = self._read_move(answer.text)
+            if move in legal:
+                return move, NO_ERROR
+            error = ILLEGAL + text
+        step = len(self.record.moves) + 1
+        rng = random.Random(f"match {self.setup.seed} step {step} role {role}")
+        return rng.choice(legal), error
+
+    def _read_move(self, text: str) -> tuple[Move, str]:
+        """A reply as a move (an empty, illegal one if unreadable) and as text for the record."""
+        with suppress(GgpError):
+            move = self.names.unscramble(text)
+            return move, _error_text(self.plain.scramble(move))
+        return "", _error_text(text)
+
+    # --- Asking the state machine (in a thread, it may be slow) --------------------------------
+
+    def _initial_position(self) -> _Position:
+        return self._position(self.machine.initial_state)
+
+    def _next_position(self, position: _Position, joint_move: tuple[Move, ...]) -> _Position:
+        return self._position(self.machine.next_state(position.state, joint_move))
+
+    def _position(self, state: State) -> _Position:
+        fluents = self.machine.fluents(state)
+        if self.machine.is_terminal(state):
+            return _Position(state, fluents, (), self.machine.goals(state))
+        legal = (self.machine.legal_moves(state, role) for role in range(len(self.roles)))
+        # Sorted, so that a seed means the same choice whichever reasoner is behind the machine.
+        return _Position(state, fluents, tuple(tuple(sorted(m, key=order)) for m in legal), None)
+
+    def _check_legal_moves(self, position: _Position) -> None:
+        for role, legal in zip(self.roles, position.legal_moves, strict=True):
+            if not legal:
+                raise GameError(
+                    f"{self.setup.game}: role {self.plain.scramble(role)} has no legal move in "
+                    f"state {len(self.record.moves)}, {self._state_text(position)[:500]}; "
+                    "the rules must give every role a move in every state that isn't terminal"
+                )
+
+    # --- Telling -------------------------------------------------------------------------------
+
+    def _state_text(self, position: _Position) -> str:
+        return state_text(position.fluents, self.plain.scramble)
+
+    def _save(self) -> None:
+        if self.directory is not None and self.record.states:
+            self.record.save(self.directory)
+
+    def _tell(self, event: Event) -> None:
+        if self.on_step is not None:
+            self.on_step(event)
+
+
+async def _ask(player: Player, call: Coroutine[None, None, str | None], limit: float) -> _Answer:
+    """One call within its limit; what goes wrong becomes an error entry."""
+    text, error = "", NO_ERROR
+    begun = time.monotonic()
+    try:
+        async with asyncio.timeout(limit):
+            text = await call or ""
+    except TimeoutError:
+        error = TIMEOUT
+        log.warning("%s did not answer within %g s", player.name, limit)
+    except (GgpError, OSError) as trouble:
+        error = CONNECTION_ERROR
+        log.warning("%s: %s", player.name, trouble)
+    return _Answer(text, error, round((time.monotonic() - begun) * 1000))
+
+
+def _seats(
+    roles: Sequence[Term], players: Sequence[Player], game: str
+) -> tuple[Player | None, ...]:
+    """The player of every role, None for `random`, which the manager plays itself."""
+    seated = [role for role in roles if role != RANDOM_ROLE]
+    if len(players) != len(seated):
+        names = ", ".join(write_term(role) for role in seated) or "none"
+        raise GameError(
+            f"{game} needs {len(seated)} players, one for each of its roles ({names}); "
+            f"{len(players)} given"
+        )
+    remaining = iter(players)
+    return tuple(None if role == RANDOM_ROLE else next(remaining) for role in roles)
+
+
+def _error_text(text: str) -> str:
+    """An illegal reply as one short printable line."""
+    words = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return words[:_MAX_ERROR_TEXT] or "()"

@@ -1,0 +1,196 @@
+"""A match as the player lives it: clocks, the worker that thinks, and an answer in any case.
+
+The match itself never thinks; it passes messages on to a worker process and watches the clock.  If
+the worker is late, the answer is the legal move that it named when the state was entered; if it
+dies, another one takes over and catches up from the history of joint moves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import logging
+import time
+from typing import Any
+
+from gdl.errors import GgpError
+from gdl.rules import RuleSheet
+
+from ggp_agent.clock import answer_by
+from ggp_agent.errors import MessageError, WorkerError
+from ggp_agent.parameters import Agent
+from ggp_agent.protocol import Start, move_term
+from ggp_agent.worker import agent_fields
+from ggp_agent.workers import WorkerPool, WorkerProcess
+
+log = logging.getLogger(__name__)
+
+PATIENCE = 0.75
+"""Share of the margin that is waited for a worker that is late, before the safe move goes out."""
+HOPELESS = 0.8
+"""Seconds beyond the play clock (managers allow one) to wait where no legal move is known."""
+MAX_RESTARTS = 3
+
+
+class AgentMatch:
+    """One match of one agent; `ggp_agent.server.PlayerMatch` and the local player are made of it."""
+
+    def __init__(
+        self, start: Start, sheet: RuleSheet, agent: Agent, pool: WorkerPool, seed: int
+    ) -> None:
+        self._start, self._sheet, self._agent, self._pool = start, sheet, agent, pool
+        self._seed = seed
+        self._received = time.monotonic()
+        self._role_count = len(sheet.roles)
+        self._history: list[tuple[str, ...]] = []
+        self._safe: str | None = None
+        self._ready = asyncio.Event()
+        self._requests = itertools.count()
+        self._waiting: dict[int, asyncio.Future[str]] = {}
+        self._pending: dict[str, Any] | None = None
+        self._last_answer: str | None = None
+        self._worker: WorkerProcess | None = None
+        self._minder: asyncio.Task[None] | None = None
+        self._closed = False
+
+    async def start(self) -> None:
+        """Think during the start clock; returns when it is time to answer `ready`."""
+        by = answer_by(self._received, self._start.start_clock, self._agent.number("margin"))
+        self._minder = asyncio.create_task(self._mind(by))
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(max(0.0, by - time.monotonic())):
+                await self._ready.wait()
+                if self._agent["strategy"] in ("random", "legal"):
+                    return  # nothing to think about
+                await asyncio.sleep(max(0.0, by - time.monotonic()))
+
+    async def play(self, moves: tuple[str, ...] | None) -> str:
+        """Our move, in time whatever happens.  Raises `MessageError` for a broken joint move."""
+        received, clock = time.monotonic(), self._start.play_clock
+        margin = self._agent.number("margin")
+        self._check(moves)
+        by = answer_by(received, clock, margin)
+        request = next(self._requests)
+        answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._waiting[request] = answer
+        self._pending = {"do": "play", "id": request, "moves": moves, "by": by}
+        await self._send(self._pending)
+        try:
+            await asyncio.wait({answer}, timeout=by + PATIENCE * margin - time.monotonic())
+            if not answer.done() and self._safe is None:
+                await asyncio.wait({answer}, timeout=received + clock + HOPELESS - time.monotonic())
+        finally:
+            del self._waiting[request]
+        return self._outcome(answer)
+
+    async def stop(self, moves: tuple[str, ...] | None) -> None:
+        """The match is over; the last joint move tells us nothing that we need."""
+
+    async def close(self) -> None:
+        """Let the worker go; may be called again."""
+        self._closed = True
+        if self._minder is not None:
+            self._minder.cancel()
+            await asyncio.wait({self._minder})
+        if self._worker is not None:
+            worker, self._worker = self._worker, None
+            await self._pool.release(worker)
+
+    def _check(self, moves: tuple[str, ...] | None) -> None:
+        if moves is None:
+            return
+        if self._role_count and len(moves) != self._role_count:
+            raise MessageError(
+                f"the joint move has {len(moves)} moves, but the game has "
+                f"{self._role_count} roles: {' '.join(map(self._sheet.write, self._sheet.roles))}"
+            )
+        for move in moves:
+            move_term(move)
+
+    def _outcome(self, answer: asyncio.Future[str]) -> str:
+        if answer.done() and answer.exception() is None:
+            self._last_answer = answer.result()
+            return self._last_answer
+        reason = answer.exception() if answer.done() else "it is late"
+        if self._safe is not None:
+            log.warning("the worker has no answer (%s); playing %s", reason, self._safe)
+            return self._safe
+        log.error("the worker has no answer (%s) and no legal move is known", reason)
+        return self._last_answer or "noop"
+
+    async def _send(self, command: dict[str, Any]) -> None:
+        if self._worker is not None:
+            with contextlib.suppress(WorkerError):  # its minder notices, and sends again
+                await self._worker.send(**command)
+
+    async def _mind(self, ready_by: float) -> None:
+        """Keep a worker at work on the match; another one where it dies."""
+        for attempt in range(1 + MAX_RESTARTS):
+            try:
+                self._worker = await self._pool.take()
+                await self._worker.send(
+                    do="start",
+                    rules=self._start.rules,
+                    role=self._start.role,
+                    agent=agent_fields(self._agent),
+                    seed=self._seed,
+                    history=self._history,
+                    by=ready_by if attempt == 0 else 0.0,
+                )
+                if self._pending is not None:
+                    await self._worker.send(**self._pending)
+                await self._listen(self._worker)
+                log.error("the worker process of match %s died", self._start.match_id)
+            except GgpError as error:
+                log.error("match %s: %s", self._start.match_id, error)
+            if self._worker is not None:
+                worker, self._worker = self._worker, None
+                await self._pool.release(worker)
+
+    async def _listen(self, worker: WorkerProcess) -> None:
+        async for reply in worker.replies():
+            match reply["say"]:
+                case "ready":
+                    log.info("match %s: %s", self._start.match_id, reply["reasoner"])
+                    self._ready.set()
+                case "safe":
+                    self._safe = reply["move"]
+                case "move":
+                    self._settle(reply["id"], reply["move"])
+                case "failed":
+                    self._fail(WorkerError(reply["text"]))
+
+    def _settle(self, request: int, move: str) -> None:
+        if self._pending is not None and self._pending["id"] == request:
+            moves, self._pending = self._pending["moves"], None
+            if moves is not None:
+                self._history.append(moves)
+        answer = self._waiting.get(request)
+        if answer is not None and not answer.done():
+            answer.set_result(move)
+
+    def _fail(self, error: WorkerError) -> None:
+        for answer in self._waiting.values():
+            if not answer.done():
+                answer.set_exception(error)
+
+
+class AgentMaker:
+    """Opens matches for one agent; `ggp_agent.server.MatchMaker`."""
+
+    def __init__(self, agent: Agent, pool: WorkerPool, seed: int) -> None:
+        self._agent, self._pool, self._seed = agent, pool, seed
+
+    async def open(self, start: Start) -> AgentMatch:
+        """A match for these rules.  Raises `GgpError` if they can't be read or lack the role."""
+        sheet = await asyncio.to_thread(RuleSheet.from_text, start.rules, "rules")
+        role = move_term(start.role)
+        if sheet.roles and role not in sheet.roles:
+            roles = " ".join(map(sheet.write, sheet.roles))
+            raise MessageError(f"{start.role} is not a role of the rules; roles: {roles}")
+        return AgentMatch(start, sheet, self._agent, self._pool, self._seed)
+
+    async def close(self) -> None:
+        """End the workers."""
+        await self._pool.close()

@@ -1,0 +1,1 @@
+"""Monte-Carlo tree search: the native search over the simulator, and its plain reference."""
