@@ -1,0 +1,1 @@
+"""The Game Description Language: read, check, ground and reason about rule sheets."""

@@ -41,7 +41,7 @@ class GroundingError(GgpError):
     """A rule sheet is well formed but could not be turned into ground rules."""
 
 
-class GroundingTimeout(GroundingError):
+class GroundingTimeout(GroundingError):  # noqa: N818 (it reads like one)
     """Grounding took longer or more memory than it was given."""
 
 

@@ -18,7 +18,10 @@ _PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent() -> None:
-    """Ask the kernel to end this process when its parent ends, however that happens (Linux)."""
+    """Ask the kernel to end this process when its parent ends, however that happens (Linux).
+
+    Strictly, when the parent's thread that started it ends: it must be one that stays.
+    """
     if sys.platform == "linux":
         parent = os.getppid()
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -32,7 +35,8 @@ def main() -> int:
     limit = int(sys.argv[1])
     if limit:
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    return clingo.clingo_main(clingo.Application(), ["--mode=gringo", "--warn=none", "-"])
+    code: int = clingo.clingo_main(clingo.Application(), ["--mode=gringo", "--warn=none", "-"])
+    return code
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from gdl.encoding import ASP, KEYWORD_RELATIONS, Encoder
 from gdl.errors import GroundingError, GroundingTimeout
-from gdl.rules import Clause, RuleSheet, Term, name_of, variables_of, write_term
+from gdl.rules import Clause, RuleSheet, Term, arguments_of, name_of, variables_of, write_term
 from gdl.splitting import split_clauses
 
 NEEDED_RELATIONS = frozenset(KEYWORD_RELATIONS) - {"true", "does"}
@@ -204,7 +204,8 @@ def _assemble(
     def per_role(relation: str) -> tuple[dict[Term, int], ...]:
         tables: tuple[dict[Term, int], ...] = tuple({} for _ in roles)
         number = {role: i for i, role in enumerate(roles)}
-        for (_, role, value), atom in shown[relation].items():  # type: ignore[misc]
+        for fact, atom in shown[relation].items():
+            role, value = arguments_of(fact)
             if role in number:  # sheets exist whose goal and legal name things that are no role
                 tables[number[role]][value] = atom
         return tables

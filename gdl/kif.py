@@ -41,6 +41,10 @@ class Source:
         line = bisect_right(self._line_starts, offset)
         return Location(self.name, line, offset - self._line_starts[line - 1] + 1)
 
+    def offset(self, location: Location) -> int:
+        """The character offset of a location in this text."""
+        return self._line_starts[location.line - 1] + location.column - 1
+
 
 @dataclass(frozen=True, slots=True)
 class Symbol:

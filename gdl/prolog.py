@@ -49,6 +49,7 @@ class PrologStateMachine:
         self._entered: object = None
         self._process: _Process | None = None
         self._tabled = False
+        self._closed = False
         self._start()
         try:
             self.roles = self._roles()
@@ -97,7 +98,11 @@ class PrologStateMachine:
             self._request(f"seed({seed})", None, ())
 
     def close(self) -> None:
-        """End the process."""
+        """End the process for good."""
+        self._closed = True
+        self._end()
+
+    def _end(self) -> None:
         if self._process is not None:
             self._process.close()
             self._process = None
@@ -124,8 +129,11 @@ class PrologStateMachine:
         self, question: str, state: State, moves: tuple[tuple[Term, Term], ...]
     ) -> list[str]:
         """The answer's terms as printed; the state is sent only when it has changed."""
-        if self._process is None:
+        if self._closed:
             raise ReasonerError("the Prolog reasoner has been closed")
+        if self._process is None:  # it died of the last question
+            self._start()
+        assert self._process is not None
         seconds = self._seconds if self._tabled else min(FIRST_TRY_SECONDS, self._seconds)
         request = {"question": question, "fluents": "keep", "moves": "[]", "seconds": seconds}
         if state is not None and self._entered != (state, moves):
@@ -138,7 +146,7 @@ class PrologStateMachine:
         try:
             reply = self._process.ask(request, 2 * seconds + 10)
         except ReasonerError:
-            self.close()
+            self._end()
             raise
         if "answer" in reply:
             self._entered = (state, moves)
@@ -152,7 +160,7 @@ class PrologStateMachine:
         raise ReasonerError(f"Prolog failed: {reply['error']}")
 
     def _start(self) -> None:
-        self.close()
+        self._end()
         self._encoder = Encoder(PROLOG)
         self._process = _Process("\n".join(_program(self._sheet, self._encoder, self._tabled)))
 

@@ -14,15 +14,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from gdl.gringo import die_with_parent
-
 STACK_BYTES = 2 * 2**30
 RUNTIME = Path(__file__).with_name("runtime.pl")
 
 
 def main() -> int:
     """Load the program named on the command line and answer until the input ends."""
-    die_with_parent()
+    # no death signal: it would come when the *thread* that started us ends; our input ends, too
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever Prolog prints must not mix with the answers
     from pyswip import Prolog  # takes long, and needs SWI-Prolog to be installed

@@ -80,9 +80,7 @@ class Rule:
             yield Clause(self.head, literals)
 
 
-def _alternatives(
-    formula: Term, positive: bool, location: Location
-) -> list[tuple[Literal, ...]]:
+def _alternatives(formula: Term, positive: bool, location: Location) -> list[tuple[Literal, ...]]:
     """Disjunctive normal form of a formula (or, not `positive`, of its negation)."""
     name = name_of(formula)
     if name == "not":
@@ -220,7 +218,7 @@ def _rule_from(node: Node, source: Source, spelling: Spelling) -> Rule:
 
 
 def _check_formulas(formulas: Iterable[Term], location: Location) -> None:
-    """Connectives must have operands of the right number; what else a body needs is validation's."""
+    """Connectives must have the right number of operands; the rest is for `validation`."""
     for formula in formulas:
         name, arguments = name_of(formula), arguments_of(formula)
         if name in ("not", "distinct") and len(arguments) != (1 if name == "not" else 2):

@@ -37,7 +37,7 @@ class StateMachine(Protocol):
         """The state described by `init`."""
 
     def legal_moves(self, state: State, role: int) -> tuple[Move, ...]:
-        """The moves that role number `role` may choose in a non-terminal state, sorted by `order`."""
+        """The moves of role number `role` in a non-terminal state, sorted by `order`."""
 
     def next_state(self, state: State, joint_move: JointMove) -> State:
         """The state that follows when every role makes its legal move."""

@@ -1,0 +1,1 @@
+"""The agent: search, matches, the server for game managers, and the match manager."""

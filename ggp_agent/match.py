@@ -16,7 +16,6 @@ from typing import Any
 
 from gdl.errors import GgpError
 from gdl.rules import RuleSheet
-
 from ggp_agent.clock import answer_by
 from ggp_agent.errors import MessageError, WorkerError
 from ggp_agent.parameters import Agent
@@ -34,7 +33,7 @@ MAX_RESTARTS = 3
 
 
 class AgentMatch:
-    """One match of one agent; `ggp_agent.server.PlayerMatch` and the local player are made of it."""
+    """One match of one agent: `ggp_agent.server.PlayerMatch`, and what a local player plays."""
 
     def __init__(
         self, start: Start, sheet: RuleSheet, agent: Agent, pool: WorkerPool, seed: int

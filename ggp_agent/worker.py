@@ -30,13 +30,12 @@ from gdl.gringo import die_with_parent
 from gdl.prolog import PrologStateMachine
 from gdl.rules import RuleSheet, Term, read_term
 from gdl.state_machine import JointMove, Move, State, StateMachine
-from propnet.machine import PropnetStateMachine
-
 from ggp_agent.errors import WorkerError
 from ggp_agent.parameters import Agent
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
 from ggp_agent.thinking import LegalThinker, Thinker
+from propnet.machine import PropnetStateMachine
 
 log = logging.getLogger(__name__)
 
@@ -209,9 +208,7 @@ class Worker:
         game = self._game
         if game is None:
             raise WorkerError("no match has been started")
-        if event["moves"] is not None and not game.advance(
-            tuple(map(read_term, event["moves"]))
-        ):
+        if event["moves"] is not None and not game.advance(tuple(map(read_term, event["moves"]))):
             log.info("a repeated PLAY")
             if self._answered is not None:
                 self._say(say="move", id=event["id"], move=game.write(self._answered))

@@ -26,7 +26,11 @@ UNSEEN, OPEN, CLOSED = 0, 1, 2
 
 @njit(cache=True)
 def dependency_order(
-    rule_first: IntArray, rules: IntArray, offsets: IntArray, bodies: IntArray, is_source: NDArray[np.bool_]
+    rule_first: IntArray,
+    rules: IntArray,
+    offsets: IntArray,
+    bodies: IntArray,
+    is_source: NDArray[np.bool_],
 ) -> tuple[IntArray, NDArray[np.bool_], int]:
     """Atoms with rules in dependency order, which of them must be cut, and a negative cycle's atom.
 

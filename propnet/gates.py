@@ -181,9 +181,7 @@ def make_or(gates: Gates, literals: NDArray[np.int32], count: int) -> int:
 
 
 @njit(cache=True)
-def rebuilt(
-    old: Gates, new: Gates, outputs: NDArray[np.int32], inline: bool
-) -> NDArray[np.int32]:
+def rebuilt(old: Gates, new: Gates, outputs: NDArray[np.int32], inline: bool) -> NDArray[np.int32]:
     """Make again, in `new`, the gates that `outputs` need; returns the outputs there.
 
     With `inline`, a gate that only one other gate uses, and not inverted, is merged into it.

@@ -15,7 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from propnet.layout import GOALS, I32, POSITION, STEP, U64, Lanes, Layout
+from propnet.layout import I32, U64, Lanes, Layout
+from propnet.network import GOALS, POSITION, STEP
 from propnet.vectors import (
     WORDS,
     any_lane,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from propnet.network import GOALS, POSITION, STEP, Network
+from propnet.network import Network
 from propnet.vectors import rows
 
 U64 = NDArray[np.uint64]
@@ -125,9 +125,3 @@ def unpack(states: U64, fluents: int) -> NDArray[np.bool_]:
     """(n, state_words) packed states as (n, F) truth values."""
     bytes_ = np.ascontiguousarray(states).view(np.uint8)
     return np.unpackbits(bytes_, axis=1, bitorder="little")[:, :fluents].astype(np.bool_)
-
-
-__all__ = [
-    "GOALS", "I32", "POSITION", "STEP", "U64", "Lanes", "Layout", "layout_of", "new_lanes",
-    "pack", "state_words", "unpack",
-]

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+
 from gdl.errors import ReasonerError
 from gdl.grounding import ground
 from gdl.rules import RuleSheet, Term, write_term
 from gdl.state_machine import JointMove, Move, State
-
 from propnet import kernels
 from propnet.layout import U64, layout_of, new_lanes, pack, unpack
 from propnet.network import Network, compile_network

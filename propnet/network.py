@@ -18,17 +18,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
 from gdl.errors import GroundingError
 from gdl.grounding import ALWAYS, GroundProgram
 from gdl.rules import Term, write_term
 from gdl.state_machine import goal_value, order
-from numba import njit
-from numpy.typing import NDArray
-
 from propnet.factoring import IntArray, build, dependency_order
-from propnet.gates import EDGES, FALSE, NODES, TRUE, Gates, new_gates, rebuilt
+from propnet.gates import FALSE, NODES, TRUE, Gates, new_gates, rebuilt
 
 POSITION, GOALS, STEP = 0, 1, 2
 PHASES = 3
@@ -192,8 +193,10 @@ def _factored(program: GroundProgram, sources: _Sources) -> tuple[Gates, IntArra
     )
     # an atom that neither is a source nor heads a rule is false
     literal_of[literal_of < 0] = FALSE
-    outputs = [literal_of[program.next.get(f, -1)] if f in program.next else FALSE
-               for f in sources.fluents]
+    outputs = [
+        literal_of[program.next[fluent]] if fluent in program.next else FALSE
+        for fluent in sources.fluents
+    ]
     for moves, table in zip(sources.moves, program.legal, strict=True):
         outputs += [literal_of[table[move]] for move in moves]
     outputs.append(FALSE if program.terminal is None else literal_of[program.terminal])
@@ -214,14 +217,10 @@ def _arranged(
     fluents, moves = len(sources.fluents), sources.move_count
     goals = len(sources.goal_atoms)
     bounds = np.cumsum([0, fluents, moves, 1, goals, len(sources.cut)])
-    phase, level = _phases_and_levels(
-        gates, outputs, fluents, moves, goals, 1 + fluents + moves
-    )
+    phase, level = _phases_and_levels(gates, outputs, fluents, moves, goals, 1 + fluents + moves)
     first, inputs, new_number = _sorted_gates(gates, phase, level)
     outputs = 2 * new_number[outputs >> 1] + (outputs & 1)
-    next_, legal, terminal, goal, feedback = (
-        outputs[low:high] for low, high in zip(bounds[:-1], bounds[1:], strict=True)
-    )
+    next_, legal, terminal, goal, feedback = (outputs[low:high] for low, high in pairwise(bounds))
     counts = np.bincount(phase[sources.count + 1 :], minlength=PHASES)
     return Network(
         roles=program.roles,
@@ -312,9 +311,10 @@ def describe(network: Network) -> Iterator[str]:
         yield f"{names[node]} = {' & '.join(map(text, network.inputs[low:high]))}"
     for fluent, literal in zip(network.fluents, network.next, strict=True):
         yield f"next {write_term(fluent)} = {text(literal)}"
-    for role, low in enumerate(network.move_span[:-1]):
-        for i, move in enumerate(network.moves[role]):
-            yield f"legal {write_term((network.roles[role], move))} = {text(network.legal[low + i])}"
+    for number, low in enumerate(network.move_span[:-1]):
+        for i, move in enumerate(network.moves[number]):
+            name = write_term((network.roles[number], move))
+            yield f"legal {name} = {text(network.legal[low + i])}"
     yield f"terminal = {text(network.terminal)}"
     values = [v for role in network.goal_values for v in role]
     for value, literal in zip(values, network.goals, strict=True):

@@ -86,9 +86,7 @@ def _lower_invert(context: Any, builder: ir.IRBuilder, signature: Any, arguments
     return builder.xor(arguments[0], _constant(2**64 - 1))
 
 
-def _row_pointer(
-    context: Any, builder: ir.IRBuilder, array_type: Any, array: Any, row: Any
-) -> Any:
+def _row_pointer(context: Any, builder: ir.IRBuilder, array_type: Any, array: Any, row: Any) -> Any:
     data = context.make_array(array_type)(context, builder, array).data
     start = builder.gep(data, [builder.mul(row, ir.Constant(row.type, WORDS))])
     return builder.bitcast(start, _VECTOR.as_pointer())
@@ -174,9 +172,7 @@ def popcount(typing_context: Any, value: Any) -> Any:
     def emit(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
         module = builder.module
         name = f"llvm.ctpop.v{WORDS}i64"
-        function = cgutils.get_or_insert_function(
-            module, ir.FunctionType(_VECTOR, [_VECTOR]), name
-        )
+        function = cgutils.get_or_insert_function(module, ir.FunctionType(_VECTOR, [_VECTOR]), name)
         counts = builder.call(function, [arguments[0]])
         total = builder.extract_element(counts, ir.Constant(ir.IntType(32), 0))
         for word in range(1, WORDS):

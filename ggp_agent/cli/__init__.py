@@ -10,8 +10,8 @@ import logging
 import sys
 
 import click
-from gdl.errors import GgpError
 
+from gdl.errors import GgpError
 from ggp_agent.cli import bench, lists, matches, rules, serving
 
 
@@ -32,6 +32,8 @@ def cli(verbose: int) -> None:
 
 for _command in (
     serving.serve,
+    serving.info,
+    serving.warm,
     matches.match,
     rules.check,
     rules.perft,

@@ -6,16 +6,17 @@ import json
 import resource
 import statistics
 import time
+from itertools import pairwise
 from typing import Any
 
 import click
+
 from gdl.grounding import ground
+from ggp_agent.cli.common import json_option, new_seed, seed_option
+from ggp_agent.library import find_game
 from propnet.network import compile_network
 from propnet.simulator import Simulator
 from propnet.vectors import WORDS
-
-from ggp_agent.cli.common import json_option, new_seed, seed_option
-from ggp_agent.library import find_game
 
 
 @click.group()
@@ -25,10 +26,20 @@ def bench() -> None:
 
 @bench.command()
 @click.argument("games", nargs=-1, required=True, metavar="GAME...")
-@click.option("--seconds", type=click.FloatRange(min=0.01), default=1.0, show_default=True,
-              help="Length of a run.")
-@click.option("--runs", type=click.IntRange(min=1), default=5, show_default=True,
-              help="Runs per game; medians are shown, with the spread.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0.01),
+    default=1.0,
+    show_default=True,
+    help="Length of a run.",
+)
+@click.option(
+    "--runs",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="Runs per game; medians are shown, with the spread.",
+)
 @seed_option
 @json_option
 def simulate(
@@ -55,7 +66,7 @@ def _measure(name: str, seconds: float, runs: int, seed: int) -> dict[str, Any]:
     times.append(time.perf_counter())
     network = compile_network(program)
     times.append(time.perf_counter())
-    parse, grounding, compiling = (b - a for a, b in zip(times[:-1], times[1:], strict=True))
+    parse, grounding, compiling = (b - a for a, b in pairwise(times))
     simulator = Simulator(network, seed)
     simulator.run(0.0)  # kernels are loaded here
     measured = [simulator.run(seconds) for _ in range(runs)]

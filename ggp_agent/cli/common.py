@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 
 import click
 import uvloop
+
 from gdl.errors import GgpError, GroundingError
 from gdl.prolog import PrologStateMachine
 from gdl.rules import RuleSheet
 from gdl.state_machine import StateMachine
-from propnet.machine import PropnetStateMachine
-
 from ggp_agent.parameters import AGENTS, Agent, find_agent
+from propnet.machine import PropnetStateMachine
 
 T = TypeVar("T")
 Decorator = Callable[[Callable[..., T]], Callable[..., T]]

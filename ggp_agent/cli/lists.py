@@ -38,8 +38,14 @@ def games(as_json: bool) -> None:
 def agents(as_json: bool) -> None:
     """List the agents and the parameters that `--set` changes."""
     if as_json:
-        click.echo(json.dumps({"agents": [_agent(a) for a in AGENTS.values()],
-                               "parameters": [_parameter(p) for p in PARAMETERS.values()]}))
+        click.echo(
+            json.dumps(
+                {
+                    "agents": [_agent(a) for a in AGENTS.values()],
+                    "parameters": [_parameter(p) for p in PARAMETERS.values()],
+                }
+            )
+        )
         return
     click.echo("Agents:")
     for agent in AGENTS.values():
@@ -57,5 +63,8 @@ def _agent(agent: Any) -> dict[str, Any]:
 
 
 def _parameter(parameter: Any) -> dict[str, Any]:
-    return {**dataclasses.asdict(parameter), "domain": parameter.domain,
-            "high": None if parameter.high == float("inf") else parameter.high}
+    return {
+        **dataclasses.asdict(parameter),
+        "domain": parameter.domain,
+        "high": None if parameter.high == float("inf") else parameter.high,
+    }

@@ -8,9 +8,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 import click
+
 from gdl.errors import GgpError
 from gdl.rules import RuleSheet, Term
-
 from ggp_agent.board import draw
 from ggp_agent.cli.common import json_option, new_seed, run_async, seed_option, state_machine
 from ggp_agent.errors import GameError
@@ -35,13 +35,31 @@ from ggp_agent.workers import WorkerPool
 @click.command()
 @click.argument("game")
 @click.argument("players", nargs=-1, required=True, metavar="PLAYER...")
-@click.option("--start-clock", type=float, default=10.0, show_default=True, metavar="SECONDS",
-              help="Time to study the rules.")
-@click.option("--play-clock", type=float, default=5.0, show_default=True, metavar="SECONDS",
-              help="Time for each move.")
+@click.option(
+    "--start-clock",
+    type=float,
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time to study the rules.",
+)
+@click.option(
+    "--play-clock",
+    type=float,
+    default=5.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time for each move.",
+)
 @click.option("--scramble", is_flag=True, help="Rename everything in the rules sent to players.")
-@click.option("--record", "directory", type=click.Path(file_okay=False, path_type=Path),
-              default=Path("records"), show_default=True, help="Folder for the match record.")
+@click.option(
+    "--record",
+    "directory",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("records"),
+    show_default=True,
+    help="Folder for the match record.",
+)
 @click.option("--quiet", is_flag=True, help="Show the result only.")
 @seed_option
 @json_option
@@ -122,9 +140,7 @@ async def _run(
 class _Watcher:
     """Prints the match as it goes on."""
 
-    def __init__(
-        self, game: Game, sheet: RuleSheet, roles: tuple[Term, ...], silent: bool
-    ) -> None:
+    def __init__(self, game: Game, sheet: RuleSheet, roles: tuple[Term, ...], silent: bool) -> None:
         self._game, self._sheet, self._roles, self._silent = game, sheet, roles, silent
 
     def __call__(self, event: Event) -> None:

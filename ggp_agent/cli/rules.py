@@ -7,15 +7,15 @@ import time
 from typing import Any
 
 import click
+
 from gdl.errors import GgpError
 from gdl.grounding import check_safety
 from gdl.perft import perft as count_sequences
 from gdl.rules import name_of
-from propnet.machine import PropnetStateMachine
-
 from ggp_agent.cli.common import game_argument, json_option, state_machine
 from ggp_agent.errors import GameError
 from ggp_agent.library import find_game
+from propnet.machine import PropnetStateMachine
 
 NEEDED = ("role", "legal", "goal", "terminal")
 
@@ -73,8 +73,13 @@ def _check(file: str) -> dict[str, Any]:
 @click.command()
 @game_argument
 @click.argument("depth", type=click.IntRange(min=1))
-@click.option("--reasoner", type=click.Choice(["propnet", "prolog"]), default="propnet",
-              show_default=True, help="What computes the game.")
+@click.option(
+    "--reasoner",
+    type=click.Choice(["propnet", "prolog"]),
+    default="propnet",
+    show_default=True,
+    help="What computes the game.",
+)
 @json_option
 def perft(game: str, depth: int, reasoner: str, as_json: bool) -> None:
     """Count the joint-move sequences of GAME of each length up to DEPTH.

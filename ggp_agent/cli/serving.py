@@ -1,26 +1,42 @@
-"""`ggp-agent serve`: the agent as a server for game managers."""
+"""`ggp-agent serve`, `info` and `warm`: the agent as a server for game managers."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import time
 
 import click
 
 from ggp_agent.cli.common import agent_from, agent_options, new_seed, run_async, seed_option
+from ggp_agent.errors import PlayerError
+from ggp_agent.manager.players import HttpPlayer
 from ggp_agent.match import AgentMaker
 from ggp_agent.parameters import Agent
 from ggp_agent.server import SILENCE, AgentServer, serve_until_signal
+from ggp_agent.worker import warm_up
 from ggp_agent.workers import WorkerPool
+
+DEFAULT_PORT = 9147
 
 
 @click.command()
-@click.option("--host", default=None, help="Address to listen on; default: all, IPv4 and IPv6.")
-@click.option("--port", type=click.IntRange(0, 65535), default=9147, show_default=True,
-              help="Port to listen on; 0: any free one.")
-@click.option("--name", default=None, help="Name told to managers; default: the agent's.")
-@click.option("--silence", type=click.FloatRange(min=1), default=SILENCE, show_default=True,
-              help="Drop a match in which nothing was heard for so many seconds (and ten times "
-              "its clocks).")
+@click.option("--host", help="Address to listen on; default: all, IPv4 and IPv6.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=DEFAULT_PORT,
+    show_default=True,
+    help="Port to listen on; 0: any free one.",
+)
+@click.option("--name", help="Name told to managers; default: the agent's.")
+@click.option(
+    "--silence",
+    type=click.FloatRange(min=1),
+    default=SILENCE,
+    show_default=True,
+    help="Drop a match in which nothing was heard for so many seconds (or ten times its clocks).",
+)
 @agent_options
 @seed_option
 def serve(
@@ -53,3 +69,38 @@ async def _serve(
         await serve_until_signal(server)
     finally:
         await pool.close()
+
+
+@click.command()
+@click.argument("url", default=f"http://localhost:{DEFAULT_PORT}")
+@click.option(
+    "--wait",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    metavar="SECONDS",
+    help="Keep trying for so long until there is an answer.",
+)
+def info(url: str, wait: float) -> None:
+    """Ask the server at URL for its name and whether it is free."""
+    click.echo(run_async(_info(url, time.monotonic() + wait)))
+
+
+async def _info(url: str, until: float) -> str:
+    player = HttpPlayer(url)
+    while True:
+        try:
+            status = await player.info()
+            return f"{player.name}: {status}"
+        except PlayerError:
+            if time.monotonic() >= until:
+                raise
+        await asyncio.sleep(0.2)
+
+
+@click.command()
+def warm() -> None:
+    """Compile the kernels ahead of time (the first start does so otherwise)."""
+    begin = time.monotonic()
+    click.echo("compiling kernels; this takes a minute where it has not been done yet")
+    warm_up()
+    click.echo(f"done in {time.monotonic() - begin:.1f} s")

@@ -11,11 +11,9 @@ import time
 from collections.abc import Mapping
 
 import numpy as np
-from gdl.state_machine import JointMove, Move, State
-from propnet.layout import layout_of, new_lanes
-from propnet.network import Network
-from propnet.vectors import LANES
+from numpy.typing import NDArray
 
+from gdl.state_machine import JointMove, Move, State
 from ggp_agent.parameters import Agent
 from ggp_agent.search.selection import SelectionParameters
 from ggp_agent.search.simulation import (
@@ -28,10 +26,10 @@ from ggp_agent.search.simulation import (
     simulate_batch,
 )
 from ggp_agent.search.tree import (
-    ENTRIES,
     NO_NODE,
     NODES,
     TERMINAL,
+    Tree,
     bytes_per_node,
     clear,
     extend_joint,
@@ -40,8 +38,13 @@ from ggp_agent.search.tree import (
     new_tree,
 )
 from ggp_agent.thinking import Interrupted
+from propnet.layout import layout_of, new_lanes
+from propnet.network import Network
+from propnet.vectors import LANES
 
 MAX_NODES = 4_000_000
+MAX_VISITS = 2**30
+"""Visits are counted in 32 bits; nobody learns from more."""
 USUAL_MOVES = 30
 """Moves per role and node that the division of memory between nodes and entries reckons with."""
 
@@ -89,7 +92,7 @@ class NativeSearch:
         if tree.kind[0] == TERMINAL:
             return
         available = 0.0 if budget else deadline - time.monotonic()
-        while not self._full and not interrupted():
+        while not self._full and tree.visits[0] < MAX_VISITS and not interrupted():
             started = time.monotonic()
             if started + self._batch_seconds >= deadline:
                 return
@@ -113,12 +116,12 @@ class NativeSearch:
         best = np.flatnonzero(means == means.max())
         return moves[self._random.choice(best)]
 
-    def root_statistics(self) -> tuple[list[Move], np.ndarray, np.ndarray]:
+    def root_statistics(self) -> tuple[list[Move], NDArray[np.int32], NDArray[np.float64]]:
         """Our role's moves at the root, how often each was selected, and its summed rewards."""
         tree, role = self._tree, self._role
         low, high = tree.first[0, role : role + 2]
         moves = [self._network.moves[role][i] for i in tree.move[low:high]]
-        return moves, tree.count[low:high].copy(), tree.reward[low:high].copy()
+        return moves, tree.tries[low:high].copy(), tree.reward[low:high].copy()
 
     def report(self) -> Mapping[str, object]:
         """See `Thinker.report`."""
@@ -153,10 +156,10 @@ class NativeSearch:
             return NO_NODE
         joint = np.uint64(0)
         for role, move in enumerate(joint_move):
-            joint = extend_joint(joint, self._numbers[role][move])
+            joint = np.uint64(extend_joint(joint, self._numbers[role][move]))
         return int(find_child(self._tree, 0, joint))
 
-    def _room(self):  # type: ignore[no-untyped-def] # a Tree
+    def _room(self) -> Tree:
         """A tree that fits the memory; half of it must remain for nodes that have many moves."""
         roles, words = len(self._network.roles), len(self._layout.initial)
         batch = LANES * len(self._layout.legal)
@@ -164,6 +167,3 @@ class NativeSearch:
         usual = min(USUAL_MOVES * roles, len(self._layout.legal))
         nodes = min(MAX_NODES, budget // bytes_per_node(words, roles, usual))
         return new_tree(max(2 * LANES, nodes), nodes * usual + batch, words, roles)
-
-
-__all__ = ["ENTRIES", "NativeSearch"]

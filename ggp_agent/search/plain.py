@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gdl.state_machine import JointMove, Move, State, StateMachine
-
 from ggp_agent.parameters import Agent
 from ggp_agent.thinking import Interrupted
 
@@ -87,7 +86,8 @@ class PlainSearch:
 
     def _simulate(self, deadline: float) -> bool:
         """Selection, expansion, playout, backpropagation; False where the time ran out in it."""
-        state, node, path = self._state, self._root, []
+        state, node = self._state, self._root
+        path: list[tuple[_Node, tuple[int, ...]]] = []
         while node.goals is None and len(path) < self._agent.number("depth"):
             picks = tuple(self._select(node, role) for role in range(len(node.moves)))
             path.append((node, picks))

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from propnet.layout import U64
 
 from ggp_agent.search.tree import Tree
+from propnet.layout import U64
 
 
 class SelectionParameters(NamedTuple):
@@ -36,7 +36,7 @@ def random_below(random: U64, bound: int) -> int:
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     word ^= word >> np.uint64(31)
     # 32 bits times a small bound: the bias is below bound / 2^32
-    return np.int64(((word >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
+    return int(((word >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
 
 
 @njit(cache=True, nogil=True)
@@ -63,7 +63,7 @@ def select_move(
 
 @njit(cache=True, nogil=True, inline="always")
 def _value(tree: Tree, entry: int, log_visits: float, parameters: SelectionParameters) -> float:
-    count = tree.count[entry]
+    count = tree.tries[entry]
     if count == 0:
         return parameters.first_play_urgency
     mean = tree.reward[entry] / count

@@ -13,14 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from propnet import kernels
-from propnet.layout import I32, U64, Lanes, Layout
-from propnet.vectors import LANES, WORDS
 
 from ggp_agent.search.selection import SelectionParameters, select_move
 from ggp_agent.search.tree import (
     ENTRIES,
-    NEW,
     NO_NODE,
     NODES,
     OPEN,
@@ -30,6 +26,9 @@ from ggp_agent.search.tree import (
     extend_joint,
     find_child,
 )
+from propnet import kernels
+from propnet.layout import I32, U64, Lanes, Layout
+from propnet.vectors import LANES, WORDS
 
 SIMULATIONS, PLAYOUTS, TRANSITIONS, DEPTH = 0, 1, 2, 3
 """What `totals` sums: simulations, playouts, transitions in playouts, edges in the tree."""
@@ -88,7 +87,7 @@ def _select(tree: Tree, flight: Flight, i: int, parameters: SelectionParameters)
         joint = np.uint64(0)
         for role in range(roles):
             entry = select_move(tree, node, role, parameters, flight.random)
-            tree.count[entry] += 1
+            tree.tries[entry] += 1
             flight.path[i, depth, role] = entry
             joint = extend_joint(joint, tree.move[entry])
         depth += 1
@@ -101,7 +100,9 @@ def _select(tree: Tree, flight: Flight, i: int, parameters: SelectionParameters)
 
 
 @njit(cache=True, nogil=True)
-def _expand(layout: Layout, lanes: Lanes, tree: Tree, nodes: I32, count: int, flight: Flight) -> None:
+def _expand(
+    layout: Layout, lanes: Lanes, tree: Tree, nodes: I32, count: int, flight: Flight
+) -> None:
     """Give nodes, whose states are in lanes 0 to count - 1, their moves or their goals."""
     roles = tree.goals.shape[1]
     kernels.see_position(layout, lanes)
@@ -122,7 +123,7 @@ def _expand(layout: Layout, lanes: Lanes, tree: Tree, nodes: I32, count: int, fl
             for move in range(layout.span[role], layout.span[role + 1]):
                 if (flight.legal[move, word] >> bit) & np.uint64(1):
                     tree.move[entry] = move - layout.span[role]
-                    tree.count[entry] = 0
+                    tree.tries[entry] = 0
                     tree.reward[entry] = 0.0
                     entry += 1
         tree.first[node, roles] = entry
@@ -211,10 +212,9 @@ def simulate_batch(
     Returns False, having done nothing, where the tree has no room for them.
     """
     roles = tree.goals.shape[1]
-    if (
-        tree.size[NODES] + batch > len(tree.kind)
-        or tree.size[ENTRIES] + batch * len(layout.legal) > len(tree.move)
-    ):
+    if tree.size[NODES] + batch > len(tree.kind) or tree.size[ENTRIES] + batch * len(
+        layout.legal
+    ) > len(tree.move):
         return False
     created = 0
     for i in range(batch):
@@ -231,7 +231,3 @@ def simulate_batch(
     flight.totals[SIMULATIONS] += batch
     flight.totals[PLAYOUTS] += batch * playouts
     return True
-
-
-__all__ = ["DEPTH", "NEW", "PLAYOUTS", "SIMULATIONS", "TRANSITIONS", "Flight", "expand_root",
-           "new_flight", "simulate_batch"]

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
 from propnet.layout import I32, U64
 
 NODES, ENTRIES = 0, 1
@@ -44,7 +45,7 @@ class Tree(NamedTuple):
     """(N, R + 1) a role's moves in a node are entries first[n, r] to first[n, r + 1] - 1"""
     move: I32
     """(P,) number of the move among the role's moves"""
-    count: I32
+    tries: I32
     """(P,) times selected, those in flight included"""
     reward: NDArray[np.float64]
     """(P,) sum of the rewards, each in [0, 1]"""
@@ -70,7 +71,7 @@ def new_tree(nodes: int, entries: int, state_words: int, roles: int) -> Tree:
         goals=np.empty((nodes, roles), np.uint8),
         first=np.empty((nodes, roles + 1), np.int32),
         move=np.empty(entries, np.int32),
-        count=np.empty(entries, np.int32),
+        tries=np.empty(entries, np.int32),
         reward=np.empty(entries, np.float64),
         edges=np.full(slots, NO_NODE, np.int32),
     )
@@ -92,7 +93,7 @@ def _slot(tree: Tree, parent: int, joint: np.uint64) -> int:
     while True:
         child = tree.edges[slot]
         if child == NO_NODE or (tree.parent[child] == parent and tree.joint[child] == joint):
-            return slot
+            return int(slot)
         slot = (slot + 1) & mask
 
 
@@ -148,7 +149,7 @@ def keep_subtree(tree: Tree, root: int) -> None:
                 tree.first[kept, role] = tree.first[node, role] - low + entries
             for i in range(high - low):
                 tree.move[entries + i] = tree.move[low + i]
-                tree.count[entries + i] = tree.count[low + i]
+                tree.tries[entries + i] = tree.tries[low + i]
                 tree.reward[entries + i] = tree.reward[low + i]
             entries += high - low
         if node != root:

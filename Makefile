@@ -1,0 +1,45 @@
+# make play   set up what is missing, then watch the agent play a match over HTTP
+# make test   set up what is missing, then run all checks and tests
+# make lint   only the checks;  make clean: remove what set-up made
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+GAME ?= connectFour
+PORT ?= 9147
+
+.PHONY: play test lint setup clean
+
+play: $(VENV)/.done
+	@bash -c 'set -e; \
+	$(BIN)/ggp-agent serve --port $(PORT) --name uct 2> serve.log & server=$$!; \
+	trap "kill $$server 2>/dev/null; wait $$server 2>/dev/null" EXIT; \
+	echo "Starting the agent server on port $(PORT) (its log: serve.log);"; \
+	echo "the very first start compiles the kernels, which takes a minute."; \
+	$(BIN)/ggp-agent info http://localhost:$(PORT) --wait 300; \
+	$(BIN)/ggp-agent match $(GAME) http://localhost:$(PORT) random --start-clock 1 --play-clock 1'
+
+test: $(VENV)/.done lint
+	$(BIN)/pytest -q
+
+lint: $(VENV)/.done
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+setup: $(VENV)/.done
+
+# System packages: SWI-Prolog, and venv where Debian's Python comes without it.
+$(VENV)/.done: pyproject.toml
+	@command -v swipl > /dev/null && $(PYTHON) -c "import venv, ensurepip" 2> /dev/null || { \
+	  sudo=$$([ "$$(id -u)" = 0 ] || echo sudo); \
+	  $$sudo apt-get update -q && \
+	  $$sudo apt-get install -y -q --no-install-recommends swi-prolog-nox python3-venv; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q -e ".[test]"
+	@touch $@
+
+clean:
+	rm -rf $(VENV) serve.log
+	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,39 @@
+"""Where compiled kernels are kept between processes.
+
+numba compiles a kernel once and keeps it on disk, but looks only at the kernel's own file to see
+whether it is still up to date, not at those of the functions it calls.  So each state of the
+sources gets a folder of its own: a kernel of old sources can't be taken for one of new sources.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+import numba
+
+_BASE = numba.config.CACHE_DIR  # NUMBA_CACHE_DIR, where the user set it
+
+
+def keep_kernels_of(*folders: Path) -> None:
+    """Kernels decorated from now on belong to the sources in these folders."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    for folder in folders:
+        for file in sorted(folder.glob("*.py")):
+            digest.update(file.read_bytes())
+    numba.config.CACHE_DIR = str(_base_folder() / digest.hexdigest()[:16])
+
+
+def _base_folder() -> Path:
+    if _BASE:
+        return Path(_BASE)
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    base = Path(home) / "ggp-agent"
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=base):
+            return base
+    except OSError:
+        return Path(tempfile.gettempdir()) / f"ggp-agent-{os.getuid()}"
