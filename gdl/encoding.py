@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gdl.rules import Clause, Literal, Term, arguments_of, is_variable, name_of
+from gdl.rules import ANONYMOUS, Clause, Literal, Term, arguments_of, is_variable, name_of
 
 KEYWORD_RELATIONS = ("role", "init", "true", "next", "does", "legal", "goal", "terminal")
 
@@ -46,12 +46,12 @@ class Encoder:
         return number
 
     def term(self, term: Term) -> str:
-        """A term; the variable `?_` is the anonymous one."""
+        """A term."""
         if isinstance(term, tuple):
             inner = ",".join(self.term(argument) for argument in term[1:])
             return f"f{self._number(name_of(term))}({inner})"
         if is_variable(term):
-            return "_" if term == "?_" else f"V{self._number(term)}"
+            return "_" if term == ANONYMOUS else f"V{self._number(term)}"
         return f"c{self._number(term)}"
 
     def relation(self, name: str) -> str:

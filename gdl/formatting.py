@@ -8,6 +8,9 @@
         (or (distinct ?x ?column)       author broke the line there
             (distinct ?y ?row)))
 
+Connectives that don't fit on a line, or that the author broke, get one operand a line; terms that
+don't fit go on four columns further in.
+
 Every word and comment stays, in its order and spelling.  A comment behind something stays at the
 end of that line (those of adjacent lines are aligned), one on a line of its own gets the
 indentation of what follows.  Blank lines stay, but never two in a row.  A text that is formatted
@@ -19,6 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from math import inf
 
 from gdl.kif import Expression, Node, Source, Symbol, read
@@ -27,6 +31,8 @@ WIDTH = 100
 """Columns that code may take; comments may run over."""
 
 _COMMENT = re.compile(r";[^\r\n]*")
+_WORDS = re.compile(r"\([^ ()]+ [^ ]+|[^ ]+")
+"""Where a long term may be broken: not behind the name of a function."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 _BLOCKS = frozenset({"<=", "and", "or", "not"})
@@ -60,6 +66,8 @@ class _List:
     """the first word in lower case, or nothing"""
     width: float
     """columns that it takes on one line; `inf` where it must take several"""
+    plain: bool
+    """whether it is a term or atom without comments in it"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +121,12 @@ def _list_from(node: Expression, source: Source) -> _List:
         width = inf  # the author broke it
     if name == "<=" and len(items) > 3:
         width = inf
-    return _List(items, name, width)
+    plain = name not in _BLOCKS and all(_is_plain(item) for item in items)
+    return _List(items, name, width, plain)
+
+
+def _is_plain(item: _Item) -> bool:
+    return item.content.plain if isinstance(item.content, _List) else item.width < inf
 
 
 def _column(source: Source, offset: int) -> int:
@@ -186,12 +199,8 @@ class _Page:
         return "".join(line + "\n" for line in result)
 
     def _comment_column(self, start: int) -> int:
-        widest = 0
-        for line in self.lines[start:]:
-            if not _ends_in_comment(line):
-                break
-            widest = max(widest, len(line.code))
-        return widest + 1
+        run = takewhile(_ends_in_comment, (self.lines[i] for i in range(start, len(self.lines))))
+        return max(len(line.code) for line in run) + 1
 
 
 def _ends_in_comment(line: _Line) -> bool:
@@ -217,15 +226,18 @@ def _write_sheet(page: _Page, items: Sequence[_Item]) -> None:
         index += len(group)
 
 
-def _written_together(items: Sequence[_Item], start: int) -> list[_Item]:
+def _written_together(items: Sequence[_Item], start: int) -> Sequence[_Item]:
     """The statement at `start` and, if it is a fact, the facts behind it on the same line."""
-    group = [items[start]]
+    end = start + 1
     if not _is_rule(items[start]):
-        for item in items[start + 1 :]:
-            if isinstance(item.content, _Comment) or item.breaks or _is_rule(item):
-                break
-            group.append(item)
-    return group
+        while end < len(items) and _joins(items[end]):
+            end += 1
+    return items[start:end]
+
+
+def _joins(item: _Item) -> bool:
+    """Whether an item is a fact on the line of the one before it."""
+    return not (isinstance(item.content, _Comment) or item.breaks or _is_rule(item))
 
 
 def _is_rule(item: _Item) -> bool:
@@ -235,10 +247,30 @@ def _is_rule(item: _Item) -> bool:
 def _write(page: _Page, item: _Item, closing: int) -> None:
     """Write a symbol or list where the page is; `closing` parentheses follow at once."""
     content = item.content
-    if isinstance(content, _List) and page.column + content.width + closing > WIDTH:
-        _write_broken(page, content, closing)
-    else:
+    if not isinstance(content, _List) or page.column + content.width + closing <= WIDTH:
         page.put(_flat(item))
+    elif content.plain and any(_too_wide(page, inner) for inner in content.items):
+        _write_words(page, _WORDS.findall(_flat(item)), closing)
+    else:
+        _write_broken(page, content, closing)
+
+
+def _too_wide(page: _Page, item: _Item) -> bool:
+    """Whether an argument is too wide even for a line of its own."""
+    return page.column + _CONTINUED + item.width + 1 > WIDTH
+
+
+def _write_words(page: _Page, words: Sequence[str], closing: int) -> None:
+    """A long term like the words of a paragraph; one line a level would make stairs of it."""
+    indent = page.column + _CONTINUED
+    page.put(words[0])
+    for number, word in enumerate(words[1:], start=2):
+        following = closing if number == len(words) else 0
+        if page.column + 1 + len(word) + following > WIDTH:
+            page.new_line(indent)
+            page.put(word)
+        else:
+            page.put(f" {word}")
 
 
 def _flat(item: _Item) -> str:

@@ -13,14 +13,19 @@ The grounder (`gdl.gringo`) runs in a process that is killed when its time is up
 
 from __future__ import annotations
 
+import math
+import queue
 import subprocess
 import sys
-from collections.abc import Iterable
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gdl.demand import demand_driven, possible
 from gdl.encoding import ASP, KEYWORD_RELATIONS, Encoder
 from gdl.errors import GroundingError, GroundingTimeout
 from gdl.rules import Clause, RuleSheet, Term, arguments_of, name_of, variables_of, write_term
@@ -31,10 +36,13 @@ NEEDED_RELATIONS = frozenset(KEYWORD_RELATIONS) - {"true", "does"}
 ALWAYS = 0
 """The atom number of what holds in every state."""
 
+SECOND_AFTER = 0.5
+"""Seconds after which the second way of grounding is started beside the first."""
+
 _FRAME = """\
-{true(F)} :- init(F).
-{true(F)} :- next(F).
-{does(R,M)} :- legal(R,M), role(R).
+{{true(F)}} :- init(F).
+{{true(F)}} :- {fluents}(F).
+{{does(R,M)}} :- {moves}(R,M), role(R).
 #show role/1. #show init/1. #show true/1. #show next/1.
 #show does/2. #show legal/2. #show goal/2. #show terminal/0.
 """
@@ -87,13 +95,33 @@ def ground(
 ) -> GroundProgram:
     """Ground a rule sheet within `seconds` of time and `memory` bytes (0: no limit).
 
+    Two ways are tried, the second when the first has taken `SECOND_AFTER` seconds: the rules as
+    they are (with long bodies split), and only what is asked for (`gdl.demand`).  Whichever is
+    done first gives the result; they describe the same game.
+
     Raises `GroundingTimeout` when the budget is used up, `GroundingError` when the rules can't be
     grounded at all (unsafe rules, endless terms within the budget, no role).
     """
-    encoder = Encoder(ASP)
-    clauses = split_clauses(_needed(rule_sheet.clauses()))
-    program = "\n".join(map(encoder.clause, clauses)) + "\n" + _FRAME
-    return _read_aspif(_run(program, seconds, memory), encoder, rule_sheet.roles)
+    clauses = _needed(rule_sheet.clauses())
+    encoders = [Encoder(ASP), Encoder(ASP)]
+    ways = (
+        lambda: _program(clauses, encoders[0], "next", "legal"),
+        lambda: _program(demand_driven(clauses), encoders[1], possible("true"), possible("does")),
+    )
+    try:
+        winner, text = _race(ways, seconds, memory)
+    except GroundingTimeout:
+        raise
+    except GroundingError:
+        check_safety(rule_sheet)  # says it in the sheet's own words, and where
+        raise
+    return _read_aspif(text, encoders[winner], rule_sheet.roles)
+
+
+def _program(clauses: Iterable[Clause], encoder: Encoder, fluents: str, moves: str) -> str:
+    """The text for the grounder; `fluents` and `moves` are the relations that name them all."""
+    frame = _FRAME.format(fluents=encoder.relation(fluents), moves=encoder.relation(moves))
+    return "\n".join(map(encoder.clause, split_clauses(clauses))) + "\n" + frame
 
 
 def check_safety(rule_sheet: RuleSheet) -> None:
@@ -129,24 +157,67 @@ def _needed(clauses: Iterable[Clause]) -> list[Clause]:
     return [clause for name, own in by_relation.items() if name in needed for clause in own]
 
 
-def _run(program: str, seconds: float | None, memory: int) -> str:
+def _race(ways: Sequence[Callable[[], str]], seconds: float | None, memory: int) -> tuple[int, str]:
+    """Ground the programs that `ways` make, side by side; the first result and whose it is."""
+    deadline = math.inf if seconds is None else time.monotonic() + seconds
+    results: queue.SimpleQueue[tuple[int, str | GroundingError]] = queue.SimpleQueue()
+    grounders: list[_Grounder] = []
+    failures: list[GroundingError] = []
     try:
-        done = subprocess.run(
+        while True:
+            if len(grounders) < len(ways):
+                number = len(grounders)
+                grounders.append(_Grounder(ways[number](), memory))
+                grounders[-1].start(number, results.put)
+            last = len(grounders) == len(ways)
+            wait = deadline - time.monotonic()
+            wait = wait if last else min(wait, SECOND_AFTER)
+            try:
+                winner, found = results.get(timeout=None if wait == math.inf else max(0.0, wait))
+            except queue.Empty:
+                if time.monotonic() < deadline:
+                    continue
+                raise GroundingTimeout(f"grounding took longer than {seconds:g} s") from None
+            if isinstance(found, str):
+                return winner, found
+            failures.append(found)
+            if len(failures) == len(ways):
+                raise failures[0]
+    finally:
+        for grounder in grounders:
+            grounder.kill()
+
+
+class _Grounder:
+    """A grounder process at work on one program."""
+
+    def __init__(self, program: str, memory: int) -> None:
+        self._program, self._memory = program, memory
+        self._process = subprocess.Popen(
             [sys.executable, "-m", "gdl.gringo", str(memory)],
-            input=program,
-            capture_output=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=seconds,
-            check=False,
         )
-    except subprocess.TimeoutExpired as error:
-        raise GroundingTimeout(f"grounding took longer than {seconds:g} s") from error
-    if not done.stdout.endswith("0\n"):
-        if memory and "bad_alloc" in done.stderr:
-            raise GroundingTimeout(f"grounding needed more than {memory / 2**20:.0f} MiB")
-        reason = " ".join(done.stderr.split()) or f"the grounder ended with {done.returncode}"
-        raise GroundingError(f"the grounder refused the rules: {reason[:400]}")
-    return done.stdout
+
+    def start(self, number: int, done: Callable[[tuple[int, str | GroundingError]], None]) -> None:
+        """Feed the process; its output, or what went wrong, comes from another thread."""
+        threading.Thread(target=lambda: done((number, self._outcome())), daemon=True).start()
+
+    def _outcome(self) -> str | GroundingError:
+        output, errors = self._process.communicate(self._program)
+        code = self._process.returncode
+        if code == 0:
+            return output
+        if self._memory and ("bad_alloc" in errors or "MemoryError" in errors):
+            return GroundingTimeout(f"grounding needed more than {self._memory / 2**20:.0f} MiB")
+        reason = " ".join(errors.split()) or f"the grounder ended with {code}"
+        return GroundingError(f"the grounder refused the rules: {reason[:400]}")
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
 
 
 _RULE, _SHOW = "1 ", "4 "

@@ -42,6 +42,8 @@ def _answer(prolog: Any, request: dict[str, Any]) -> dict[str, Any]:
     except Exception as error:  # pyswip reports everything that Prolog throws as one class
         if "time_limit_exceeded" in str(error):
             return {"timeout": True}
+        if "open_answer" in str(error):
+            return {"error": "a rule leaves a variable of its head open; check the rule sheet"}
         return {"error": " ".join(str(error).split())[:300]}
     if not solutions:
         return {"error": "the question has no answer; a role may lack a legal move"}

@@ -23,6 +23,8 @@ from gdl.kif import Expression, Node, Source, Symbol, read
 Term = Union[str, tuple["Term", ...]]
 
 CONNECTIVES = frozenset({"and", "or", "not", "distinct"})
+ANONYMOUS = "? "
+"""A variable of our own that stands for something else each time; no sheet can write the space."""
 MAX_ALTERNATIVES = 4096
 """A body whose disjunctive normal form has more conjunctions than this is refused."""
 

@@ -54,4 +54,5 @@ answer(Question, Fluents, Moves, Seconds, Text) :-
         ( Fluents == keep -> true ; enter(Fluents, Moves) ),
         once(ask(Question, Answer))
     )),
+    ( ground(Answer) -> true ; throw(open_answer) ),
     with_output_to(string(Text), forall(member(Term, Answer), (print(Term), nl))).

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from gdl.rules import Clause, Literal, Term, is_variable, name_of, variables_of
+from gdl.rules import ANONYMOUS, Clause, Literal, Term, is_variable, name_of, variables_of
 
-AUXILIARY = "#aux"
-"""Prefix of auxiliary relations; `#` can't occur in front of a sheet's own relation by accident."""
+AUXILIARY = "aux "
+"""Prefix of auxiliary relations; no sheet can write the space."""
 
 
 def split_clauses(clauses: Iterable[Clause]) -> Iterator[Clause]:
@@ -26,16 +26,21 @@ def split_clauses(clauses: Iterable[Clause]) -> Iterator[Clause]:
 
 def _split(clause: Clause, known: dict[object, Term]) -> Iterator[Clause]:
     body = list(clause.body)
-    while (moved := _cheapest_bucket(clause.head, body)) is not None:
+    while (bucket := _cheapest_bucket(clause.head, body)) is not None:
+        # what speaks of nothing else narrows the bucket down, too
+        scope = set(_all_variables(bucket))
+        moved = [lit for lit in body if lit in bucket or scope >= _variables(lit) > set()]
+        if len(moved) == len(body):
+            break
         rest = [literal for literal in body if literal not in moved]
         outside = set(variables_of(clause.head)).union(*map(_variables, rest))
         kept = tuple(v for v in dict.fromkeys(_all_variables(moved)) if v in outside)
-        bucket = (*moved, *_binders(moved, rest))
-        key = _canonical(kept, bucket)
+        new_body = (*moved, *_binders(moved, rest))
+        key = _canonical(kept, new_body)
         if key not in known:
             name = f"{AUXILIARY}{len(known)}"
             known[key] = name
-            yield Clause(_atom(name, kept), bucket)
+            yield Clause(_atom(name, kept), new_body)
         body = [*rest, Literal(True, _atom(str(known[key]), kept))]
     yield Clause(clause.head, tuple(body))
 
@@ -97,7 +102,7 @@ def _hide(term: Term, wanted: set[str], bound: set[str]) -> Term:
     if not is_variable(term):
         return term
     if term not in wanted:
-        return "?_"
+        return ANONYMOUS
     bound.add(term)
     return term
 
@@ -109,7 +114,7 @@ def _canonical(kept: tuple[str, ...], bucket: tuple[Literal, ...]) -> object:
     def rename(term: Term) -> Term:
         if isinstance(term, tuple):
             return (term[0], *map(rename, term[1:]))
-        if not is_variable(term) or term == "?_":
+        if not is_variable(term) or term == ANONYMOUS:
             return term
         return numbers.setdefault(term, f"?{len(numbers)}")
 

@@ -71,5 +71,5 @@ def goal_value(values: Iterable[Term]) -> int:
 def order(term: Term) -> tuple[int, str, tuple[object, ...]]:
     """Sort key that orders terms alike in every reasoner: constants first, numbers by value."""
     if isinstance(term, str):
-        return (0, term.zfill(12) if term.isdigit() else term, ())
+        return (0, f"{term.zfill(12)} {term}" if term.isdigit() else term, ())
     return (1, term[0] if isinstance(term[0], str) else "", tuple(order(t) for t in term[1:]))

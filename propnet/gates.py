@@ -181,49 +181,70 @@ def make_or(gates: Gates, literals: NDArray[np.int32], count: int) -> int:
 
 
 @njit(cache=True)
-def rebuilt(old: Gates, new: Gates, outputs: NDArray[np.int32], inline: bool) -> NDArray[np.int32]:
-    """Make again, in `new`, the gates that `outputs` need; returns the outputs there.
-
-    With `inline`, a gate that only one other gate uses, and not inverted, is merged into it.
-    """
-    nodes = old.size[NODES]
+def _used_and_absorbed(
+    gates: Gates, outputs: NDArray[np.int32]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """(nodes,) what the outputs need, and the gates that only one other needs, not inverted."""
+    nodes = gates.size[NODES]
     uses = np.zeros(nodes, np.int32)
+    inverted = np.zeros(nodes, np.bool_)
     for i in range(len(outputs)):
         uses[outputs[i] >> 1] += 2  # an output keeps its gate
     for node in range(nodes - 1, -1, -1):
         if uses[node] > 0:
-            for i in range(old.first[node], old.first[node + 1]):
-                uses[old.inputs[i] >> 1] += 1
-    sources = len(old.group)
+            for i in range(gates.first[node], gates.first[node + 1]):
+                child = gates.inputs[i] >> 1
+                uses[child] += 1
+                if gates.inputs[i] & 1:
+                    inverted[child] = True
+    absorbed = (uses == 1) & ~inverted
+    absorbed[: len(gates.group)] = False
+    return uses > 0, absorbed
+
+
+@njit(cache=True)
+def rebuilt(old: Gates, new: Gates, outputs: NDArray[np.int32], inline: bool) -> NDArray[np.int32]:
+    """Make again, in `new`, the gates that `outputs` need; returns the outputs there.
+
+    With `inline`, a gate that only one other gate uses, and not inverted, is merged into it.
+    `new` (see `room_for`) gets no gate for what was merged.
+    """
+    nodes, sources = old.size[NODES], len(old.group)
+    used, absorbed = _used_and_absorbed(old, outputs)
+    if not inline:
+        absorbed[:] = False
     literal_of = np.zeros(nodes, np.int32)
     for node in range(sources):
         literal_of[node] = 2 * node
-    buffer = np.empty(64, np.int32)
+    buffer = np.empty(old.size[EDGES] + 1, np.int32)
+    stack = np.empty(nodes, np.int32)
     for node in range(sources, nodes):
-        if uses[node] == 0:
+        if not used[node] or absorbed[node]:
             continue
-        count = 0
-        for i in range(old.first[node], old.first[node + 1]):
-            child = old.inputs[i] >> 1
-            literal = literal_of[child] ^ (old.inputs[i] & 1)
-            target = literal >> 1
-            low, high = literal, literal + 1
-            merge = inline and uses[child] == 1 and literal & 1 == 0 and target >= sources
-            if merge:
-                low, high = new.first[target], new.first[target + 1]
-            if count + high - low > len(buffer):
-                larger = np.empty(2 * (count + high - low), np.int32)
-                larger[:count] = buffer[:count]
-                buffer = larger
-            if merge:
-                for j in range(low, high):
-                    buffer[count] = new.inputs[j]
+        stack[0], depth, count = node, 1, 0
+        while depth > 0:
+            depth -= 1
+            part = stack[depth]
+            for i in range(old.first[part], old.first[part + 1]):
+                child = old.inputs[i] >> 1
+                if absorbed[child]:
+                    stack[depth] = child
+                    depth += 1
+                else:
+                    buffer[count] = literal_of[child] ^ (old.inputs[i] & 1)
                     count += 1
-            else:
-                buffer[count] = literal
-                count += 1
         literal_of[node] = make_and(new, buffer, count)
     result = np.empty_like(outputs)
     for i in range(len(outputs)):
         result[i] = literal_of[outputs[i] >> 1] ^ (outputs[i] & 1)
     return result
+
+
+def room_for(old: Gates) -> Gates:
+    """Empty gates over the same sources, with room for whatever `rebuilt` makes of the old ones.
+
+    A conjunction brings at most one complement per role along (see `_use_one_hot`), of fewer
+    inputs than it replaces, and it replaces three or more.
+    """
+    gates, edges = int(old.size[NODES]) - len(old.group), int(old.size[EDGES])
+    return new_gates(len(old.group) - 1, old.span, gates + edges // 3, 2 * edges)

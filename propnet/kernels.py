@@ -50,30 +50,37 @@ def _sweep(layout: Layout, values: U64, phase: int) -> None:
 
 @njit(cache=True, nogil=True)
 def _evaluate(layout: Layout, values: U64, phase: int) -> None:
-    """Evaluate a phase; positive cycles are iterated from false to their least fixpoint."""
-    if len(layout.feedback) == 0 or phase == GOALS:
-        _sweep(layout, values, phase)
-        return
-    if phase == POSITION:
-        for k in range(len(layout.feedback)):
+    """Evaluate a phase; positive cycles are iterated from false to their least fixpoint.
+
+    Stratum by stratum: what a cycle negates must have been settled before it is iterated.
+    """
+    feedback = len(layout.feedback)
+    for k in range(feedback):
+        if layout.feedback_phase[k] == phase:
             store(values, layout.first_feedback + k, splat(NONE))
-    changed = True
-    while changed:
-        _sweep(layout, values, phase)
-        changed = False
-        for k in range(len(layout.feedback)):
-            driven = read(values, layout.feedback[k])
+    _sweep(layout, values, phase)
+    first = 0
+    while first < feedback:
+        last = first + 1
+        while last < feedback and layout.feedback_stratum[last] == layout.feedback_stratum[first]:
+            last += 1
+        while _feed_back(layout, values, phase, first, last):
+            _sweep(layout, values, phase)
+        first = last
+
+
+@njit(cache=True, nogil=True)
+def _feed_back(layout: Layout, values: U64, phase: int, first: int, last: int) -> bool:
+    """Give feedback sources first..last-1 what drives them; whether any has changed."""
+    changed = False
+    for k in range(first, last):
+        if layout.feedback_phase[k] == phase:
             node = layout.first_feedback + k
-            if _decided(layout, layout.feedback[k] >> 1, phase):
-                if any_lane(driven ^ load(values, node)):
-                    changed = True
-                store(values, node, driven)
-
-
-@njit(inline="always")
-def _decided(layout: Layout, node: int, phase: int) -> bool:
-    """Whether a node's value is known once this phase has been evaluated."""
-    return node < layout.bounds[phase + 1] if phase == POSITION else True
+            driven = read(values, layout.feedback[k])
+            if any_lane(driven ^ load(values, node)):
+                changed = True
+            store(values, node, driven)
+    return changed
 
 
 @njit(cache=True, nogil=True)

@@ -46,6 +46,10 @@ class Layout(NamedTuple):
     """(G,)"""
     feedback: I32
     """(feedback,) literals"""
+    feedback_phase: I32
+    """(feedback,) POSITION or STEP"""
+    feedback_stratum: I32
+    """(feedback,) ascending"""
     initial: U64
     """(state_words,) packed initial state"""
 
@@ -87,6 +91,8 @@ def layout_of(network: Network) -> Layout:
         goal_role=np.array(roles, np.int32),
         goal_value=np.array(values, np.uint8),
         feedback=network.feedback,
+        feedback_phase=network.feedback_phase,
+        feedback_stratum=network.feedback_stratum,
         initial=pack(network.initial[np.newaxis])[0],
     )
 

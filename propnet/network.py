@@ -28,8 +28,8 @@ from gdl.errors import GroundingError
 from gdl.grounding import ALWAYS, GroundProgram
 from gdl.rules import Term, write_term
 from gdl.state_machine import goal_value, order
-from propnet.factoring import IntArray, build, dependency_order
-from propnet.gates import FALSE, NODES, TRUE, Gates, new_gates, rebuilt
+from propnet.factoring import IntArray, build, dependency_order, depends_on_own_negation, strata
+from propnet.gates import FALSE, NODES, TRUE, Gates, new_gates, rebuilt, room_for
 
 POSITION, GOALS, STEP = 0, 1, 2
 PHASES = 3
@@ -62,6 +62,10 @@ class Network:
     """(goals,) literal per goal value, role by role"""
     feedback: IntArray
     """(feedback,) literal that drives each feedback source"""
+    feedback_phase: IntArray
+    """(feedback,) POSITION or STEP, the phase in which it is iterated"""
+    feedback_stratum: IntArray
+    """(feedback,) ascending; what has the same number is iterated together, the lower first"""
 
     @property
     def sources(self) -> int:
@@ -108,7 +112,9 @@ class _Sources:
     goal_atoms: tuple[int, ...]
     order: IntArray
     cut: IntArray
-    """(feedback,) atoms at which positive cycles are cut"""
+    """(feedback,) atoms at which positive cycles are cut, lower strata first"""
+    cut_stratum: IntArray
+    """(feedback,) ascending"""
     rule_first: IntArray
     rules: IntArray
 
@@ -124,15 +130,26 @@ class _Sources:
         is_source[list(program.fluents.values())] = True
         for table in program.moves:
             is_source[list(table.values())] = True
-        ordered, cut, negative = dependency_order(
-            rule_first, rules, program.offsets, program.bodies, is_source
-        )
-        if negative >= 0:
+        arrays = rule_first, rules, program.offsets, program.bodies
+        ordered, cut, component = dependency_order(*arrays, is_source)
+        if depends_on_own_negation(component, *arrays):
             raise GroundingError(
                 "the rules are not stratified: something depends on its own negation"
             )
+        stratum = strata(component, *arrays)
         cut_atoms = np.flatnonzero(cut).astype(np.int32)
-        return cls(fluents, moves, goal_values, goal_atoms, ordered, cut_atoms, rule_first, rules)
+        cut_atoms = cut_atoms[np.argsort(stratum[cut_atoms], kind="stable")]
+        return cls(
+            fluents,
+            moves,
+            goal_values,
+            goal_atoms,
+            ordered,
+            cut_atoms,
+            stratum[cut_atoms],
+            rule_first,
+            rules,
+        )
 
     @property
     def move_count(self) -> int:
@@ -206,8 +223,7 @@ def _factored(program: GroundProgram, sources: _Sources) -> tuple[Gates, IntArra
 
 
 def _pass(gates: Gates, outputs: IntArray, inline: bool) -> tuple[Gates, IntArray]:
-    nodes, edges = (int(n) for n in gates.size)
-    new = new_gates(len(gates.group) - 1, gates.span, 2 * nodes, 2 * edges + 64)
+    new = room_for(gates)
     return new, rebuilt(gates, new, outputs, inline)
 
 
@@ -236,6 +252,8 @@ def _arranged(
         terminal=int(terminal[0]),
         goals=goal,
         feedback=feedback,
+        feedback_phase=phase[1 + fluents + moves : 1 + sources.count].astype(np.int32),
+        feedback_stratum=sources.cut_stratum,
     )
 
 
@@ -243,7 +261,7 @@ def _arranged(
 def _phases_and_levels(
     gates: Gates, outputs: IntArray, fluents: int, moves: int, goals: int, first_feedback: int
 ) -> tuple[NDArray[np.int8], IntArray]:
-    """(nodes,) phase and level of every node; both 0 for sources."""
+    """(nodes,) phase and level of every node; 0 for sources, but feedback has its phase."""
     nodes, sources = gates.size[NODES], len(gates.group)
     feedback = sources - first_feedback
     level = np.zeros(nodes, np.int32)
@@ -272,6 +290,8 @@ def _phases_and_levels(
             for i in range(gates.first[node], gates.first[node + 1]):
                 needed[gates.inputs[i] >> 1] = True
     phase = np.zeros(nodes, np.int8)
+    for node in range(first_feedback, sources):
+        phase[node] = STEP if dynamic[node] else POSITION
     for node in range(sources, nodes):
         phase[node] = STEP if dynamic[node] else (POSITION if needed[node] else GOALS)
     return phase, level

@@ -36,6 +36,7 @@ for _command in (
     serving.warm,
     matches.match,
     rules.check,
+    rules.format_files,
     rules.perft,
     bench.bench,
     lists.games,

@@ -100,35 +100,46 @@ def _select(tree: Tree, flight: Flight, i: int, parameters: SelectionParameters)
 
 
 @njit(cache=True, nogil=True)
+def _list_moves(layout: Layout, tree: Tree, node: int, lane: int, legal: U64) -> bool:
+    """Enter the moves that are legal in a lane; returns whether every role has one."""
+    word, bit = lane >> 6, np.uint64(lane & 63)
+    entry, all_move = tree.size[ENTRIES], True
+    for role in range(len(layout.span) - 1):
+        tree.first[node, role] = entry
+        for move in range(layout.span[role], layout.span[role + 1]):
+            if (legal[move, word] >> bit) & np.uint64(1):
+                tree.move[entry] = move - layout.span[role]
+                tree.tries[entry] = 0
+                tree.reward[entry] = 0.0
+                entry += 1
+        all_move = all_move and entry > tree.first[node, role]
+    tree.first[node, len(layout.span) - 1] = entry
+    tree.size[ENTRIES] = entry
+    return all_move
+
+
+@njit(cache=True, nogil=True)
 def _expand(
     layout: Layout, lanes: Lanes, tree: Tree, nodes: I32, count: int, flight: Flight
 ) -> None:
-    """Give nodes, whose states are in lanes 0 to count - 1, their moves or their goals."""
-    roles = tree.goals.shape[1]
+    """Give nodes, whose states are in lanes 0 to count - 1, their moves or their goals.
+
+    A state in which a role has no legal move (its rules are faulty) counts as the end.
+    """
     kernels.see_position(layout, lanes)
     kernels.read_goals(layout, lanes, flight.goals)
     kernels.legal_rows(layout, lanes, flight.legal)
     row, inverted = layout.terminal >> 1, np.uint64(layout.terminal & 1)
     for lane in range(count):
         node = nodes[lane]
-        word, bit = lane >> 6, np.uint64(lane & 63)
-        if ((lanes.values[row, word] >> bit) & np.uint64(1)) ^ inverted:
+        terminal = (lanes.values[row, lane >> 6] >> np.uint64(lane & 63)) & np.uint64(1)
+        if terminal ^ inverted:
+            tree.first[node] = tree.size[ENTRIES]
             tree.kind[node] = TERMINAL
-            for role in range(roles):
-                tree.goals[node, role] = flight.goals[role, lane]
-            continue
-        entry = tree.size[ENTRIES]
-        for role in range(roles):
-            tree.first[node, role] = entry
-            for move in range(layout.span[role], layout.span[role + 1]):
-                if (flight.legal[move, word] >> bit) & np.uint64(1):
-                    tree.move[entry] = move - layout.span[role]
-                    tree.tries[entry] = 0
-                    tree.reward[entry] = 0.0
-                    entry += 1
-        tree.first[node, roles] = entry
-        tree.size[ENTRIES] = entry
-        tree.kind[node] = OPEN
+        else:
+            goes_on = _list_moves(layout, tree, node, lane, flight.legal)
+            tree.kind[node] = OPEN if goes_on else TERMINAL
+        tree.goals[node] = flight.goals[:, lane]
 
 
 @njit(cache=True, nogil=True)

@@ -2,7 +2,8 @@
 
 The second half holds every rule sheet of `games/` against the same game written in Python: along
 random games both must agree on legal moves, the end and the goals.  The rules are evaluated by a
-prover that is as simple as can be, so that these tests stand on nothing but `gdl.rules`.
+prover that is as simple as can be (`tests.naive`), so that these tests stand on nothing but
+`gdl.rules`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,19 +18,11 @@ from typing import Any, Protocol
 import pytest
 
 from gdl.errors import RuleSheetError
-from gdl.rules import (
-    Clause,
-    Literal,
-    RuleSheet,
-    Term,
-    arguments_of,
-    is_variable,
-    name_of,
-    variables_of,
-)
+from gdl.rules import Term, arguments_of
 from gdl.state_machine import order
 from ggp_agent.errors import GameError
 from ggp_agent.library import KINDS, Game, find_game, games
+from tests.naive import Prover
 
 KEYS = (
     "breakthrough",
@@ -192,117 +184,6 @@ def _folder(tmp_path: Path, metadata: Any) -> Path:
         text = metadata if isinstance(metadata, str) else json.dumps(metadata)
         (folder / "METADATA").write_text(text)
     return folder
-
-
-# ------------------------------------------------------------------------- evaluating the rules
-
-Bindings = dict[str, Term]
-
-
-class Prover:
-    """Top-down evaluation of a rule sheet in a state, rule by rule, nothing remembered."""
-
-    def __init__(self, sheet: RuleSheet) -> None:
-        self.roles = sheet.roles
-        self._renamings = 0
-        self._rules: dict[str, list[Clause]] = {}
-        self._facts: dict[str, dict[Term, None]] = {}
-        for clause in sheet.clauses():
-            if clause.body:
-                self._rules.setdefault(name_of(clause.head), []).append(clause)
-            else:
-                self._facts.setdefault(name_of(clause.head), {})[clause.head] = None
-
-    def all(self, query: Term, state: frozenset[Term] = frozenset(), *does: Term) -> set[Term]:
-        """What `?answer` may stand for in the query."""
-        self._facts["true"] = dict.fromkeys(("true", fluent) for fluent in state)
-        pairs = zip(self.roles, does, strict=False)
-        self._facts["does"] = dict.fromkeys(("does", role, move) for role, move in pairs)
-        return {_value("?answer", bindings) for bindings in self._prove([query], {})}
-
-    def legal(self, state: frozenset[Term]) -> list[set[Term]]:
-        """Every role's legal moves."""
-        return [self.all(("legal", role, "?answer"), state) for role in self.roles]
-
-    def goals(self, state: frozenset[Term]) -> list[set[Term]]:
-        """Every role's goal values, which should be one."""
-        return [self.all(("goal", role, "?answer"), state) for role in self.roles]
-
-    def is_terminal(self, state: frozenset[Term]) -> bool:
-        """Whether `terminal` holds."""
-        return bool(self.all("terminal", state))
-
-    def _prove(self, atoms: list[Term], bindings: Bindings) -> Iterator[Bindings]:
-        if not atoms:
-            yield bindings
-            return
-        atom, rest = atoms[0], atoms[1:]
-        if name_of(atom) == "distinct":
-            left, right = arguments_of(atom)
-            proofs = iter([bindings] if _value(left, bindings) != _value(right, bindings) else [])
-        elif name_of(atom) == "not":
-            provable = any(True for _ in self._prove([atom[1]], bindings))
-            proofs = iter([] if provable else [bindings])
-        else:
-            proofs = self._resolve(atom, bindings)
-        for proof in proofs:
-            yield from self._prove(rest, proof)
-
-    def _resolve(self, atom: Term, bindings: Bindings) -> Iterator[Bindings]:
-        atom = _value(atom, bindings)
-        facts = self._facts.get(name_of(atom), {})
-        if atom in facts:
-            yield bindings
-        elif any(True for _ in variables_of(atom)):
-            for fact in facts:
-                found: Bindings = {}
-                if _unify(atom, fact, found):
-                    yield bindings | found
-        for head, body in self._rules.get(name_of(atom), ()):
-            self._renamings += 1
-            tag = f"#{self._renamings}"
-            found = {}
-            if _unify(atom, _renamed(head, tag), found):
-                goals = [_goal(literal, tag) for literal in body]
-                yield from self._prove(goals, bindings | found)
-
-
-def _goal(literal: Literal, tag: str) -> Term:
-    atom = _renamed(literal.atom, tag)
-    return atom if literal.positive else ("not", atom)
-
-
-def _renamed(term: Term, tag: str) -> Term:
-    if isinstance(term, str):
-        return term + tag if is_variable(term) else term
-    return (term[0], *(_renamed(argument, tag) for argument in term[1:]))
-
-
-def _value(term: Term, bindings: Bindings) -> Term:
-    while isinstance(term, str) and term in bindings:
-        term = bindings[term]
-    if isinstance(term, str):
-        return term
-    return (term[0], *(_value(argument, bindings) for argument in term[1:]))
-
-
-def _unify(left: Term, right: Term, bindings: Bindings) -> bool:
-    while isinstance(left, str) and left in bindings:
-        left = bindings[left]
-    while isinstance(right, str) and right in bindings:
-        right = bindings[right]
-    for variable, other in ((left, right), (right, left)):
-        if isinstance(variable, str) and is_variable(variable):
-            if variable != other:
-                bindings[variable] = other
-            return True
-    if isinstance(left, str) or isinstance(right, str):
-        return left == right
-    return (
-        len(left) == len(right)
-        and left[0] == right[0]
-        and all(_unify(a, b, bindings) for a, b in zip(left[1:], right[1:], strict=True))
-    )
 
 
 # ------------------------------------------------------------------------- the games, in Python

@@ -1,0 +1,461 @@
+"""The native search: what its tree must look like, what it finds, and when it stops."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import numpy as np
+import pytest
+
+from gdl.rules import read_term
+from gdl.state_machine import Move, State
+from ggp_agent.parameters import Value
+from ggp_agent.search.native import NativeSearch
+from ggp_agent.search.tree import NEW, NODES, OPEN, TERMINAL
+from ggp_agent.thinking import Thinker
+from tests.ggp_agent.search.positions import (
+    GUARD,
+    SEQUENTIAL,
+    machine_of,
+    native,
+    nodes_of,
+    position,
+    search_on,
+)
+
+GAMES = [
+    "ticTacToe",
+    "connectFour",
+    "breakthrough",
+    "ticTacToe3Player",
+    "nim",
+    "rockPaperScissors",
+    "eightPuzzle",
+]
+PARALLEL: dict[str, Value] = {}
+"""The defaults: many in flight, many playouts a leaf."""
+
+
+def report(search: NativeSearch, key: str) -> int:
+    value = search.report()[key]
+    assert isinstance(value, int)
+    return value
+
+
+class TestRepeatability:
+    def test_the_same_seed_gives_the_same_tree(self) -> None:
+        trees = []
+        for seed in (5, 5, 6):
+            search = native("connectFour", seed=seed, simulations=500, **SEQUENTIAL)
+            search_on(search)
+            trees.append(nodes_of(search._tree))
+        assert trees[0] == trees[1]
+        assert trees[0] != trees[2]
+
+    def test_also_over_several_moves(self) -> None:
+        machine = machine_of("connectFour")
+        runs = []
+        for _ in range(2):
+            search, state, moves = native("connectFour", simulations=200), machine.initial_state, []
+            for turn in range(4):
+                search_on(search)
+                moves.append(search.choose())
+                joint = (moves[-1], "noop") if turn % 2 == 0 else ("noop", ("drop", "1"))
+                state = machine.next_state(state, joint)
+                search.enter(state, joint)
+            runs.append((moves, nodes_of(search._tree)))
+        assert runs[0] == runs[1]
+
+
+class TestTree:
+    """What holds in every tree that the search has grown, counted by hand."""
+
+    @pytest.mark.parametrize("game", GAMES)
+    def test_one_simulation_at_a_time(self, game: str) -> None:
+        search = native(game, simulations=600, **SEQUENTIAL)
+        search_on(search)
+        nodes = nodes_of(search._tree)
+        assert nodes[()].visits == 600
+        assert len(nodes) <= 601
+        children_visits = dict.fromkeys(nodes, 0)
+        for path, node in nodes.items():
+            if path:
+                children_visits[path[:-1]] += node.visits
+        for path, node in nodes.items():
+            opened_here = 0 if path == () else 1
+            assert node.kind != NEW
+            if node.kind == OPEN:
+                assert children_visits[path] == node.visits - opened_here
+                for entries in node.entries:
+                    assert sum(tries for _, tries, _ in entries) == node.visits - opened_here
+            else:
+                assert children_visits[path] == 0
+            for entries in node.entries:
+                assert all(0 <= reward <= tries for _, tries, reward in entries)
+
+    @pytest.mark.parametrize("game", GAMES)
+    def test_batches(self, game: str) -> None:
+        search = native(game, simulations=5000)
+        search_on(search)
+        nodes = nodes_of(search._tree)
+        assert report(search, "simulations") == nodes[()].visits == 5000
+        assert len(nodes) <= 5001
+        for path, node in nodes.items():
+            assert node.kind != NEW
+            assert node.visits >= 1
+            for entries in node.entries:
+                # several simulations of one batch may have ended in a node when it was new
+                total = sum(tries for _, tries, _ in entries)
+                assert total <= node.visits - (path != ())
+                assert all(0 <= reward <= tries for _, tries, reward in entries)
+
+    @pytest.mark.parametrize("settings", [SEQUENTIAL, PARALLEL])
+    @pytest.mark.parametrize("game", GAMES)
+    def test_nodes_are_what_the_rules_say(self, game: str, settings: dict[str, Value]) -> None:
+        """State, legal moves, end and goals of every node, against the state machine."""
+        machine = machine_of(game)
+        search = native(game, simulations=150, **settings)
+        search_on(search)
+        tree = search._tree
+        for node in range(int(tree.size[NODES])):
+            state = tree.state[node].tobytes()
+            assert machine.is_terminal(state) == (tree.kind[node] == TERMINAL)
+            if tree.kind[node] == TERMINAL:
+                assert tuple(tree.goals[node]) == machine.goals(state)
+                continue
+            for role in range(len(machine.roles)):
+                low, high = tree.first[node, role : role + 2]
+                moves = [machine.network.moves[role][i] for i in tree.move[low:high]]
+                assert tuple(moves) == machine.legal_moves(state, role)
+
+    def test_children_follow_from_their_parents(self) -> None:
+        machine = machine_of("rockPaperScissors")
+        search = native("rockPaperScissors", simulations=2000)
+        search_on(search)
+        tree = search._tree
+        successors = {
+            machine.next_state(tree.state[0].tobytes(), (mine, theirs)): (mine, theirs)
+            for mine in machine.legal_moves(tree.state[0].tobytes(), 0)
+            for theirs in machine.legal_moves(tree.state[0].tobytes(), 1)
+        }
+        children = [n for n in range(1, int(tree.size[NODES])) if tree.parent[n] == 0]
+        # 9 joint moves; a tie gives one state whatever the hands were
+        assert len(children) == 9
+        assert {tree.state[child].tobytes() for child in children} == set(successors)
+        for state, joint_move in successors.items():
+            child = search._child(joint_move)
+            assert tree.parent[child] == 0 and tree.state[child].tobytes() == state
+
+    def test_the_depth_limit_ends_simulations(self) -> None:
+        search = native("connectFour", simulations=2000, depth=3, **SEQUENTIAL)
+        search_on(search)
+        assert max(map(len, nodes_of(search._tree))) <= 3
+        # no game has ended by then, so that every simulation is worth the goal 50
+        _, counts, rewards = search.root_statistics()
+        assert rewards.tolist() == (counts / 2).tolist()
+
+    def test_all_moves_of_both_roles_are_tried_in_a_simultaneous_game(self) -> None:
+        for role in (0, 1):
+            search = native("rockPaperScissors", role, simulations=50, **SEQUENTIAL)
+            search_on(search)
+            moves, counts, _ = search.root_statistics()
+            assert moves == [("show", hand) for hand in ("paper", "rock", "scissors")]
+            assert (counts > 0).all() and counts.sum() == 50
+            assert search.choose() in moves
+
+    def test_simultaneous_play_against_a_fixed_opponent_would_win(self) -> None:
+        """In a one-sided variant, in which `right` can only show rock, paper wins."""
+        game = ROCK_ONLY
+        for role, best in ((0, ("show", "paper")), (1, ("show", "rock"))):
+            search = native(game, role, simulations=300)
+            search_on(search)
+            assert search.choose() == best
+
+
+ROCK_ONLY = """
+(role left) (role right) (init fresh)
+(hand rock) (hand paper) (hand scissors)
+(<= (legal left (show ?hand)) (hand ?hand)) (legal right (show rock))
+(<= (next won) (does left (show paper))) (<= (next lost) (does left (show scissors)))
+(<= terminal (not (true fresh)))
+(<= (goal left 100) (true won)) (<= (goal left 0) (true lost))
+(<= (goal left 50) (not (true won)) (not (true lost)))
+(<= (goal right 0) (true won)) (<= (goal right 100) (true lost))
+(<= (goal right 50) (not (true won)) (not (true lost)))
+"""
+
+TTT = "ticTacToe"
+X_TO_MOVE, O_TO_MOVE = "(control x)", "(control o)"
+
+TACTICS = [
+    # x wins by the third of the lower row
+    (TTT, 0, f"{X_TO_MOVE} (mark 1 3 x) (mark 2 3 x) (mark 1 1 o) (mark 2 2 o)", "(place 3 3)"),
+    # o wins on the diagonal rather than block x
+    (
+        TTT,
+        1,
+        f"{O_TO_MOVE} (mark 1 3 x) (mark 2 3 x) (mark 3 2 x) (mark 1 1 o) (mark 2 2 o)",
+        "(place 3 3)",
+    ),
+    # o must block the lower row
+    (TTT, 1, f"{O_TO_MOVE} (mark 1 3 x) (mark 2 3 x) (mark 1 1 o)", "(place 3 3)"),
+    # x must block the left column
+    (TTT, 0, f"{X_TO_MOVE} (mark 1 1 o) (mark 1 2 o) (mark 2 2 x) (mark 3 2 x)", None),
+    # red completes a column
+    (
+        "connectFour",
+        0,
+        "(control red) (disc 4 1 red) (disc 4 2 red) (disc 4 3 red) (disc 1 1 yellow) "
+        "(disc 2 1 yellow) (disc 6 1 yellow)",
+        "(drop 4)",
+    ),
+    # yellow must stop that column
+    (
+        "connectFour",
+        1,
+        "(control yellow) (disc 4 1 red) (disc 4 2 red) (disc 4 3 red) (disc 1 1 yellow) "
+        "(disc 7 1 yellow)",
+        "(drop 4)",
+    ),
+    # red must stop the row that yellow has closed on one side
+    (
+        "connectFour",
+        0,
+        "(control red) (disc 1 1 red) (disc 2 1 yellow) (disc 3 1 yellow) (disc 4 1 yellow) "
+        "(disc 3 2 red) (disc 7 1 red)",
+        "(drop 5)",
+    ),
+]
+
+
+class TestTactics:
+    @pytest.mark.parametrize("settings", [SEQUENTIAL, PARALLEL], ids=["sequential", "batches"])
+    @pytest.mark.parametrize(("game", "role", "fluents", "move"), TACTICS)
+    def test_finds_the_only_move(
+        self, game: str, role: int, fluents: str, move: str | None, settings: dict[str, Value]
+    ) -> None:
+        """Wins where one move wins, and stops what would lose in one; `None`: (1, 3) or a win."""
+        expected = {read_term(move)} if move else {("place", "1", "2"), ("place", "1", "3")}
+        state = position(game, fluents)
+        for seed in range(3):
+            search = native(game, role, seed, simulations=2000, **settings)
+            search_on(search, state)
+            assert search.choose() in expected
+
+    def test_the_last_slide_of_a_puzzle(self) -> None:
+        tiles = "".join(
+            f"(tile {column} {row} {tile})"
+            for column, row, tile in [
+                *((1, 1, 1), (2, 1, 2), (3, 1, 3), (1, 2, 4), (2, 2, 5), (3, 2, 6)),
+                *((1, 3, 7), (3, 3, 8)),
+            ]
+        )
+        search = native("eightPuzzle", simulations=2000)
+        search_on(search, position("eightPuzzle", f"{tiles} (gap 2 3) (step 38)"))
+        assert search.choose() == ("slide", "8")
+
+    def test_three_players_each_for_themselves(self) -> None:
+        """The second player has two in a row and takes the third."""
+        marks = "(mark 1 1 nought) (mark 2 1 nought) (mark 5 5 cross) (mark 3 5 plus)"
+        search = native("ticTacToe3Player", 1, simulations=3000)
+        search_on(search, position("ticTacToe3Player", f"{marks} (control nought)"))
+        assert search.choose() == ("place", "3", "1")
+
+
+class RandomPlayer:
+    """Moves at random."""
+
+    def __init__(self, game: str, role: int, seed: int) -> None:
+        self.machine, self.role, self.dice = machine_of(game), role, random.Random(seed)
+        self.state: State = self.machine.initial_state
+
+    def enter(self, state: State, joint_move: object) -> None:
+        self.state = state
+
+    def think(self, deadline: float, interrupted: object) -> None:
+        pass
+
+    def choose(self) -> Move:
+        return self.dice.choice(self.machine.legal_moves(self.state, self.role))
+
+    def report(self) -> dict[str, object]:
+        return {}
+
+
+def play(game: str, players: list[Thinker]) -> tuple[int, ...]:
+    """A game between thinkers in this process: its goals."""
+    machine = machine_of(game)
+    state = machine.initial_state
+    while not machine.is_terminal(state):
+        for player in players:
+            player.think(time.monotonic() + GUARD, lambda: False)
+        joint_move = tuple(player.choose() for player in players)
+        for role, move in enumerate(joint_move):
+            assert move in machine.legal_moves(state, role)
+        state = machine.next_state(state, joint_move)
+        for player in players:
+            player.enter(state, joint_move)
+    return machine.goals(state)
+
+
+class TestPlay:
+    @pytest.mark.parametrize("role", [0, 1])
+    def test_never_loses_tic_tac_toe_against_random(self, role: int) -> None:
+        for seed in range(10):
+            searching = native(TTT, role, seed, simulations=500)
+            opponent = RandomPlayer(TTT, 1 - role, seed)
+            players: list[Thinker] = [searching, opponent]
+            goals = play(TTT, players if role == 0 else players[::-1])
+            assert goals[role] >= 50
+
+    def test_draws_tic_tac_toe_against_itself(self) -> None:
+        for seed in range(4):
+            players: list[Thinker] = [native(TTT, r, 2 * seed + r, simulations=3000) for r in (0, 1)]
+            assert play(TTT, players) == (50, 50)
+
+
+def take_turn(search: NativeSearch, game: str, joint_move: tuple[Move, ...]) -> None:
+    """Enter the state that follows from the initial one."""
+    machine = machine_of(game)
+    search.enter(machine.next_state(machine.initial_state, joint_move), joint_move)
+
+
+class TestBetweenMoves:
+    def test_the_tree_is_kept(self) -> None:
+        search = native(TTT, simulations=500)
+        search_on(search)
+        joint_move = (("place", "2", "2"), "noop")
+        before = search._tree.visits[search._child(joint_move)]
+        assert before > 0
+        take_turn(search, TTT, joint_move)
+        assert search._tree.visits[0] == report(search, "root_visits") == before
+        assert report(search, "simulations") == 0
+        search_on(search)
+        assert search._tree.visits[0] == before + 500
+
+    def test_a_joint_move_that_was_never_tried_clears_the_tree(self) -> None:
+        search = native(TTT, simulations=1, **SEQUENTIAL)
+        search_on(search)
+        moves, counts, _ = search.root_statistics()
+        untried = moves[int(np.argmin(counts))]
+        take_turn(search, TTT, (untried, "noop"))
+        assert (search._tree.size[NODES], search._tree.visits[0]) == (1, 0)
+        assert len(search.root_statistics()[0]) == 1  # x waits
+
+    def test_a_new_game_clears_the_tree(self) -> None:
+        search = native(TTT, simulations=100)
+        search_on(search)
+        search.enter(machine_of(TTT).initial_state, None)
+        assert (search._tree.size[NODES], search._tree.visits[0]) == (1, 0)
+
+    def test_a_state_that_is_not_the_known_child_clears_the_tree(self) -> None:
+        """The manager is right: where our child by that joint move is another state, forget it."""
+        search = native(TTT, simulations=500)
+        search_on(search)
+        other = position(TTT, "(control o) (mark 3 3 x) (mark 1 1 x)")
+        search.enter(other, (("place", "2", "2"), "noop"))
+        assert (search._tree.size[NODES], search._tree.visits[0]) == (1, 0)
+        assert search._tree.state[0].tobytes() == other
+
+    def test_nobody_moves_on_from_a_terminal_state(self) -> None:
+        search = native(TTT, simulations=10)
+        over = position(TTT, "(control o) (mark 1 1 x) (mark 2 1 x) (mark 3 1 x)")
+        search.enter(over, None)
+        search.enter(machine_of(TTT).initial_state, (("place", "2", "2"), "noop"))
+        assert search._tree.kind[0] == OPEN
+
+
+class TestLimits:
+    def test_a_full_tree_ends_the_search_until_the_next_move(self) -> None:
+        game = "connectFour"
+        machine = machine_of(game)
+        search = native(game, memory=16, playouts=1, simulations=10**7)
+        search_on(search)
+        assert search.report()["full"] is True
+        used = report(search, "nodes")
+        assert used <= len(search._tree.kind)
+        assert search.choose() in machine.legal_moves(machine.initial_state, 0)
+        take_turn(search, game, (("drop", "1"), "noop"))
+        assert search.report()["full"] is False
+        assert report(search, "nodes") < used
+        search_on(search)
+        assert search.report()["full"] is True
+        assert report(search, "simulations") > 0
+
+    def test_memory_bounds_the_tree(self) -> None:
+        for game in ("ticTacToe", "breakthrough"):
+            tree = native(game, memory=16)._tree
+            assert sum(array.nbytes for array in tree) <= 17 * 2**20
+
+    def test_a_deadline_that_has_passed_ends_the_search(self) -> None:
+        search = native(TTT)
+        search.think(time.monotonic() - 1, lambda: False)
+        assert report(search, "simulations") == 0
+        assert search.choose() in machine_of(TTT).legal_moves(machine_of(TTT).initial_state, 0)
+
+    def test_thinks_until_the_deadline(self) -> None:
+        search = native(TTT, simulations=10)
+        search_on(search)  # kernels are loaded
+        search = native("connectFour")
+        deadline = time.monotonic() + 0.3
+        search.think(deadline, lambda: False)
+        assert time.monotonic() < deadline + 20  # a guard only
+        assert report(search, "simulations") > 0
+
+    def test_an_interruption_ends_the_search_between_batches(self) -> None:
+        search = native(TTT, **SEQUENTIAL)
+        asked = 0
+
+        def interrupted() -> bool:
+            nonlocal asked
+            asked += 1
+            return asked > 3
+
+        search.think(time.monotonic() + GUARD, interrupted)
+        assert asked == 4
+        assert report(search, "simulations") == 3
+
+    def test_an_interrupted_search_goes_on_later(self) -> None:
+        search = native(TTT, simulations=100)
+        search.think(time.monotonic() + GUARD, lambda: True)
+        assert report(search, "simulations") == 0
+        search_on(search)
+        assert report(search, "simulations") == 100
+
+    def test_in_flight_and_playouts_are_obeyed(self) -> None:
+        search = native("connectFour", simulations=40, in_flight=4, ramp=0, playouts=3)
+        search_on(search)
+        assert report(search, "simulations") == 40
+        assert report(search, "playouts") == 120
+
+    def test_there_is_nothing_to_search_in_a_terminal_state(self) -> None:
+        search = native(TTT)
+        search_on(search, position(TTT, "(control o) (mark 1 1 x) (mark 2 1 x) (mark 3 1 x)"))
+        assert report(search, "simulations") == 0
+        assert search.report()["full"] is False
+
+
+STUCK = """
+; After the first step `b` has no legal move although the game goes on.
+(role a) (role b) (init (at 0)) (succ 0 1) (succ 1 2) (succ 2 3)
+(legal a go) (legal a stay)
+(<= (legal b go) (true (at 0))) (<= (legal b stay) (true (at 0)))
+(<= (next (at ?y)) (true (at ?x)) (succ ?x ?y))
+(<= terminal (true (at 3)))
+(<= (goal a 100) (true (at 3))) (<= (goal b 30) (true (at 1))) (goal b 0)
+"""
+
+
+class TestFaultyRules:
+    def test_a_role_without_legal_moves_ends_the_game_for_the_search(self) -> None:
+        search = native(STUCK, simulations=500)
+        search_on(search)
+        kinds = {len(path): node.kind for path, node in nodes_of(search._tree).items()}
+        assert kinds == {0: OPEN, 1: TERMINAL}
+        assert search.choose() in ("go", "stay")
+
+    def test_also_where_it_is_the_first_state(self) -> None:
+        search = native(STUCK, simulations=500)
+        search_on(search, position(STUCK, "(at 1)"))
+        assert report(search, "simulations") == 0
