@@ -21,6 +21,9 @@ JointMove = Sequence[Move]
 
 MAX_GOAL = 100
 
+CHANCE_ROLE = "random"
+"""A role of this name stands for chance: its moves are drawn uniformly (ggp.org's convention)."""
+
 
 class StateMachine(Protocol):
     """A game as a machine that goes from state to state by joint moves.

@@ -30,6 +30,7 @@ from gdl.gringo import die_with_parent
 from gdl.prolog import PrologStateMachine
 from gdl.rules import RuleSheet, Term, read_term
 from gdl.state_machine import JointMove, Move, State, StateMachine
+from gdl.validation import check_rules
 from ggp_agent.errors import WorkerError
 from ggp_agent.parameters import Agent
 from ggp_agent.search.native import NativeSearch
@@ -42,6 +43,8 @@ log = logging.getLogger(__name__)
 PROLOG_AFTER = 0.4
 """Seconds for which the propnet may be compiling before Prolog is asked to help out."""
 PROLOG_ANSWER_SECONDS = 20.0
+MOST_TO_CHECK = 200_000
+"""Characters of a rule sheet beyond which it is not checked for faults at START."""
 
 Event = dict[str, Any]
 Say = Callable[..., None]
@@ -246,6 +249,9 @@ class Worker:
         finally:
             done.set()
         self.post({"do": "reasoner", "machine": machine})
+        if len(sheet.source.text) < MOST_TO_CHECK:
+            for finding in check_rules(sheet.source.text, sheet.source.name):
+                log.warning("%s: %s", finding.location, finding.message)
 
     def _help_out(self, sheet: RuleSheet, done: threading.Event) -> None:
         """Thread: start Prolog unless the propnet is done soon, or failed."""

@@ -11,6 +11,7 @@ import click
 
 from gdl.errors import GgpError
 from gdl.rules import RuleSheet, Term
+from gdl.state_machine import CHANCE_ROLE
 from ggp_agent.board import draw
 from ggp_agent.cli.common import json_option, new_seed, run_async, seed_option, state_machine
 from ggp_agent.errors import GameError
@@ -19,7 +20,6 @@ from ggp_agent.manager.local import LocalPlayer
 from ggp_agent.manager.players import HttpPlayer, Player
 from ggp_agent.manager.record import MatchRecord
 from ggp_agent.manager.runner import (
-    RANDOM_ROLE,
     Event,
     MatchEnded,
     MatchSetup,
@@ -84,7 +84,7 @@ def match(
         if not clock > 0:
             raise click.UsageError(f"{name} must be more than 0 seconds, not {clock:g}")
     sheet = chosen.rule_sheet()
-    roles = [role for role in sheet.roles if role != RANDOM_ROLE]
+    roles = [role for role in sheet.roles if role != CHANCE_ROLE]
     if roles and len(players) != len(roles):
         raise GameError(
             f"{chosen.key} is for {len(roles)} player(s) ({' '.join(map(sheet.write, roles))}), "

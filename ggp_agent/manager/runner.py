@@ -22,7 +22,7 @@ from pathlib import Path
 
 from gdl.errors import GgpError
 from gdl.rules import RuleSheet, Term, write_term
-from gdl.state_machine import Move, State, StateMachine, order
+from gdl.state_machine import CHANCE_ROLE, Move, State, StateMachine, order
 from ggp_agent.errors import GameError
 from ggp_agent.manager.players import Player
 from ggp_agent.manager.record import (
@@ -36,9 +36,6 @@ from ggp_agent.manager.record import (
 )
 from ggp_agent.manager.scramble import Names, PlainNames, Scrambler
 from ggp_agent.protocol import Abort, Play, Start, Stop
-
-RANDOM_ROLE = "random"
-"""The role that stands for chance; the manager plays it."""
 
 ABORT_SECONDS = 2.0
 """Longest wait for the replies to ABORT, all players together."""
@@ -183,7 +180,7 @@ class _Match:
         self.record = MatchRecord(
             match_id=setup.match_id,
             game_url=setup.game_url,
-            players=[RANDOM_ROLE if player is None else player.name for player in self.seats],
+            players=[CHANCE_ROLE if player is None else player.name for player in self.seats],
             start_clock=setup.start_clock,
             play_clock=setup.play_clock,
             scrambled=setup.scramble,
@@ -374,7 +371,7 @@ def _seats(
     roles: Sequence[Term], players: Sequence[Player], game: str
 ) -> tuple[Player | None, ...]:
     """The player of every role, None for `random`, which the manager plays itself."""
-    seated = [role for role in roles if role != RANDOM_ROLE]
+    seated = [role for role in roles if role != CHANCE_ROLE]
     if len(players) != len(seated):
         names = ", ".join(write_term(role) for role in seated) or "none"
         raise GameError(
@@ -382,7 +379,7 @@ def _seats(
             f"{len(players)} given"
         )
     remaining = iter(players)
-    return tuple(None if role == RANDOM_ROLE else next(remaining) for role in roles)
+    return tuple(None if role == CHANCE_ROLE else next(remaining) for role in roles)
 
 
 def _error_text(text: str) -> str:

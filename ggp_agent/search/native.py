@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from gdl.state_machine import JointMove, Move, State
+from gdl.state_machine import CHANCE_ROLE, JointMove, Move, State
 from ggp_agent.parameters import Agent
 from ggp_agent.search.selection import SelectionParameters
 from ggp_agent.search.simulation import (
@@ -26,6 +26,7 @@ from ggp_agent.search.simulation import (
     simulate_batch,
 )
 from ggp_agent.search.tree import (
+    BYTES_PER_ENTRY,
     NO_NODE,
     NODES,
     TERMINAL,
@@ -62,7 +63,10 @@ class NativeSearch:
         self._flight = new_flight(self._layout, int(agent.number("depth")), seed)
         self._random = np.random.Generator(np.random.PCG64([seed, 2]))
         self._parameters = SelectionParameters(
-            agent.number("C"), agent.number("FPU"), agent.number("VO")
+            agent.number("C"),
+            agent.number("FPU"),
+            agent.number("VO"),
+            network.roles.index(CHANCE_ROLE) if CHANCE_ROLE in network.roles else -1,
         )
         self._numbers = [{move: i for i, move in enumerate(moves)} for moves in network.moves]
         self._tree = self._room()
@@ -163,7 +167,7 @@ class NativeSearch:
         """A tree that fits the memory; half of it must remain for nodes that have many moves."""
         roles, words = len(self._network.roles), len(self._layout.initial)
         batch = LANES * len(self._layout.legal)
-        budget = int(self._agent.number("memory")) * 2**20
+        budget = int(self._agent.number("memory")) * 2**20 - BYTES_PER_ENTRY * batch
         usual = min(USUAL_MOVES * roles, len(self._layout.legal))
         nodes = min(MAX_NODES, budget // bytes_per_node(words, roles, usual))
         return new_tree(max(2 * LANES, nodes), nodes * usual + batch, words, roles)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gdl.state_machine import JointMove, Move, State, StateMachine
+from gdl.state_machine import CHANCE_ROLE, JointMove, Move, State, StateMachine
 from ggp_agent.parameters import Agent
 from ggp_agent.thinking import Interrupted
 
@@ -42,10 +42,7 @@ class PlainSearch:
 
     def enter(self, state: State, joint_move: JointMove | None) -> None:
         """See `Thinker.enter`."""
-        known = None
-        if joint_move is not None and self._root.goals is None:
-            picks = tuple(m.index(x) for m, x in zip(self._root.moves, joint_move, strict=True))
-            known = self._root.children.get(picks)
+        known = None if joint_move is None else self._child(joint_move)
         self._root = known[1] if known and known[0] == state else self._node(state)
         self._state, self._simulations = state, 0
 
@@ -77,12 +74,22 @@ class PlainSearch:
         """See `Thinker.report`."""
         return {"simulations": self._simulations, "root_visits": self._root.visits}
 
+    def _child(self, joint_move: JointMove) -> tuple[State, _Node] | None:
+        """What the tree knows of a joint move (which may be an illegal one) at the root."""
+        choices = list(zip(self._root.moves, joint_move, strict=False))
+        if self._root.goals is not None or not all(move in moves for moves, move in choices):
+            return None
+        return self._root.children.get(tuple(moves.index(move) for moves, move in choices))
+
     def _node(self, state: State) -> _Node:
-        roles = range(len(self._machine.roles))
-        if self._machine.is_terminal(state):
-            return _Node([], [], [], self._machine.goals(state))
-        moves = [self._machine.legal_moves(state, role) for role in roles]
-        return _Node(moves, [[0] * len(m) for m in moves], [[0.0] * len(m) for m in moves], None)
+        """A state's node; one in which a role has no move (faulty rules) counts as terminal."""
+        terminal = self._machine.is_terminal(state)
+        moves = [] if terminal else self._moves(state)
+        goals = self._machine.goals(state) if terminal or not all(moves) else None
+        return _Node(moves, [[0] * len(m) for m in moves], [[0.0] * len(m) for m in moves], goals)
+
+    def _moves(self, state: State) -> list[tuple[Move, ...]]:
+        return [self._machine.legal_moves(state, role) for role in range(len(self._machine.roles))]
 
     def _simulate(self, deadline: float) -> bool:
         """Selection, expansion, playout, backpropagation; False where the time ran out in it."""
@@ -112,6 +119,8 @@ class PlainSearch:
 
     def _select(self, node: _Node, role: int) -> int:
         counts, rewards = node.counts[role], node.rewards[role]
+        if self._machine.roles[role] == CHANCE_ROLE:
+            return self._random.randrange(len(counts))
         log_visits = math.log(max(1, node.visits))
         exploration, unvisited = self._agent.number("C"), self._agent.number("FPU")
         values = [
@@ -126,12 +135,13 @@ class PlainSearch:
         return [moves[pick] for moves, pick in zip(node.moves, picks, strict=True)]
 
     def _playout(self, state: State, steps: int, deadline: float) -> tuple[int, ...] | None:
-        roles = range(len(self._machine.roles))
         for _ in range(steps):
             if self._machine.is_terminal(state):
                 break
             if time.monotonic() >= deadline:
                 return None
-            joint = [self._random.choice(self._machine.legal_moves(state, r)) for r in roles]
-            state = self._machine.next_state(state, joint)
+            moves = self._moves(state)
+            if not all(moves):
+                break
+            state = self._machine.next_state(state, [self._random.choice(m) for m in moves])
         return self._machine.goals(state)

@@ -25,6 +25,8 @@ class SelectionParameters(NamedTuple):
     first_play_urgency: float
     value_offset: float
     """VO"""
+    chance: int = -1
+    """number of the role that stands for chance and draws its moves uniformly; -1: none"""
 
 
 @njit(cache=True, nogil=True)
@@ -47,6 +49,8 @@ def select_move(
     low, high = tree.first[node, role], tree.first[node, role + 1]
     if high - low == 1:
         return low
+    if role == parameters.chance:
+        return low + random_below(random, high - low)
     log_visits = math.log(max(1, tree.visits[node]))
     best = -1.0
     for entry in range(low, high):

@@ -23,6 +23,8 @@ NEW, OPEN, TERMINAL = 0, 1, 2
 
 NO_NODE = -1
 
+BYTES_PER_ENTRY = 16
+
 
 class Tree(NamedTuple):
     """Preallocated arrays of one tree."""
@@ -55,7 +57,9 @@ class Tree(NamedTuple):
 
 def bytes_per_node(state_words: int, roles: int, entries: int) -> int:
     """Bytes that a node with this many move entries takes."""
-    return 8 * state_words + 1 + 4 + 4 + 8 + roles + 4 * (roles + 1) + 16 * entries + 16
+    return (
+        8 * state_words + 1 + 4 + 4 + 8 + roles + 4 * (roles + 1) + BYTES_PER_ENTRY * entries + 16
+    )
 
 
 def new_tree(nodes: int, entries: int, state_words: int, roles: int) -> Tree:
