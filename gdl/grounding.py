@@ -39,6 +39,9 @@ ALWAYS = 0
 SECOND_AFTER = 0.5
 """Seconds after which the second way of grounding is started beside the first."""
 
+GROUNDER_BYTES = 2 * 2**30
+"""Address space that is enough for a grounder of any public rule sheet; two may be at work."""
+
 _FRAME = """\
 {{true(F)}} :- init(F).
 {{true(F)}} :- {fluents}(F).
@@ -281,13 +284,18 @@ def _assemble(
                 tables[number[role]][value] = atom
         return tables
 
+    legal = per_role("legal")
+    moves = tuple(  # on demand, some are only thought possible
+        {move: atom for move, atom in made.items() if move in allowed}
+        for made, allowed in zip(per_role("does"), legal, strict=True)
+    )
     return GroundProgram(
         roles=roles,
         initial=frozenset(atom[1] for atom in shown["init"]),
         fluents={atom[1]: number for atom, number in shown["true"].items()},
-        moves=per_role("does"),
+        moves=moves,
         next={atom[1]: number for atom, number in shown["next"].items()},
-        legal=per_role("legal"),
+        legal=legal,
         goals=per_role("goal"),
         terminal=shown["terminal"].get("terminal"),
         heads=heads,

@@ -27,6 +27,7 @@ from typing import Any
 
 from gdl.errors import GgpError
 from gdl.gringo import die_with_parent
+from gdl.grounding import GROUNDER_BYTES
 from gdl.prolog import PrologStateMachine
 from gdl.rules import RuleSheet, Term, read_term
 from gdl.state_machine import JointMove, Move, State, StateMachine
@@ -43,6 +44,8 @@ log = logging.getLogger(__name__)
 PROLOG_AFTER = 0.4
 """Seconds for which the propnet may be compiling before Prolog is asked to help out."""
 PROLOG_ANSWER_SECONDS = 20.0
+COMPILE_SECONDS = 600.0
+"""Seconds after which the attempt to ground the rules is given up; Prolog plays on."""
 MOST_TO_CHECK = 200_000
 """Characters of a rule sheet beyond which it is not checked for faults at START."""
 
@@ -242,7 +245,9 @@ class Worker:
         helper = threading.Thread(target=self._help_out, args=(sheet, done), daemon=True)
         helper.start()
         try:
-            machine = PropnetStateMachine.from_rules(sheet)
+            machine = PropnetStateMachine.from_rules(
+                sheet, seconds=COMPILE_SECONDS, memory=GROUNDER_BYTES
+            )
         except GgpError as error:
             log.warning("no propnet (%s); playing with Prolog", error)
             return

@@ -155,6 +155,13 @@ SHEETS = {
         (<= terminal (true (stack (push a (push (b c) nil)))))
         (<= (goal r 100) terminal) (<= (goal r 0) (not terminal))
     """,
+    "a move that is never legal, though each part of its rule may hold": """
+        (role r) (init a) (q 1)
+        (legal r y) (<= (legal r x) (not whatever)) (<= (legal r z) (true a) (true d))
+        (<= whatever (or (true a) (q 1)))
+        (<= (next b) (does r x)) (<= (next a) (does r y)) (<= (next d) (does r y) (not whatever))
+        (<= terminal (true b)) (<= (goal r 10) (not (true b))) (<= (goal r 20) (does r x))
+    """,
     "moves by the rest": """
         (role w) (role b)
         (init (at w 1)) (init (at b 5)) (init (turn w))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import resource
 import statistics
 import time
+from concurrent.futures import ProcessPoolExecutor
 from itertools import pairwise
 from typing import Any
 
 import click
 
-from gdl.grounding import ground
+from gdl.errors import GgpError
+from gdl.grounding import GROUNDER_BYTES, ground
 from ggp_agent.cli.common import json_option, new_seed, seed_option
 from ggp_agent.library import find_game
 from propnet.network import compile_network
@@ -55,6 +58,78 @@ def simulate(
     for name in games:
         result = _measure(name, seconds, runs, seed)
         click.echo(json.dumps(result) if as_json else _line(result))
+
+
+@bench.command(name="ground")
+@click.argument("games", nargs=-1, required=True, metavar="FILE...")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0.1),
+    default=60.0,
+    show_default=True,
+    help="Give up grounding a sheet after so long.",
+)
+@json_option
+def ground_sheets(games: tuple[str, ...], seconds: float, as_json: bool) -> None:
+    """Rule text to network: time, memory and size, one rule sheet after the other."""
+    if not as_json:
+        click.echo(
+            f"{'game':24} {'reasoner':8} {'parse s':>8} {'ground s':>9} {'network s':>9} "
+            f"{'rules':>8} {'gates':>7} {'fluents':>7} {'moves':>6} {'peak MB':>7}"
+        )
+    for name in games:
+        # a process for each, so that the peak of memory is the sheet's own
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+            process.submit(_load).result()
+            result = process.submit(_ground, name, seconds).result()
+        click.echo(json.dumps(result) if as_json else _ground_line(result))
+
+
+def _load() -> None:
+    """Have everything imported, and the network's kernels loaded, before the measurement."""
+    compile_network(ground(find_game("ticTacToe").rule_sheet()))
+
+
+def _ground(name: str, seconds: float) -> dict[str, Any]:
+    result: dict[str, Any] = {"game": name, "ok": False, "reasoner": "prolog", "error": ""}
+    times = [time.perf_counter()]
+    try:
+        game = find_game(name)
+        result["game"] = game.key
+        sheet = game.rule_sheet()
+        times.append(time.perf_counter())
+        program = ground(sheet, seconds=seconds, memory=GROUNDER_BYTES)
+        times.append(time.perf_counter())
+        network = compile_network(program)
+        times.append(time.perf_counter())
+        result |= {
+            "ok": True,
+            "reasoner": "propnet",
+            "rules": len(program.heads),
+            "gates": network.gate_count,
+            "fluents": len(network.fluents),
+            "moves": len(network.legal),
+        }
+    except GgpError as error:
+        result["error"] = str(error)
+        times.append(time.perf_counter())
+    for what, (begin, end) in zip(("parse", "ground", "network"), pairwise(times), strict=False):
+        result[f"{what}_s"] = round(end - begin, 4)
+    peak = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    result["peak_mb"] = sum(resource.getrusage(who).ru_maxrss for who in peak) // 1024
+    return result
+
+
+def _ground_line(result: dict[str, Any]) -> str:
+    def number(key: str, width: int) -> str:
+        return f"{result[key]:{width}}" if key in result else " " * (width - 1) + "-"
+
+    return (
+        f"{result['game']:24} {result['reasoner']:8} {number('parse_s', 8)} "
+        f"{number('ground_s', 9)} {number('network_s', 9)} {number('rules', 8)} "
+        f"{number('gates', 7)} {number('fluents', 7)} {number('moves', 6)} "
+        f"{number('peak_mb', 7)}  {result['error']}"
+    )
 
 
 def _measure(name: str, seconds: float, runs: int, seed: int) -> dict[str, Any]:

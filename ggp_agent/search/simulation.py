@@ -28,7 +28,7 @@ from ggp_agent.search.tree import (
 )
 from propnet import kernels
 from propnet.layout import I32, U64, Lanes, Layout
-from propnet.vectors import LANES, WORDS
+from propnet.vectors import LANES, WORDS, load, popcount, store
 
 SIMULATIONS, PLAYOUTS, TRANSITIONS, DEPTH = 0, 1, 2, 3
 """What `totals` sums: simulations, playouts, transitions in playouts, edges in the tree."""
@@ -169,7 +169,7 @@ def _expand_fresh(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, coun
 
 @njit(cache=True, nogil=True)
 def _play_out(
-    layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, batch: int, playouts: int, limit: int
+    layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, batch: int, playouts: int
 ) -> None:
     """Random playouts from the leaves, `playouts` lanes each, side by side; their goals."""
     lanes.active[:] = kernels.NONE
@@ -184,9 +184,40 @@ def _play_out(
                 some = True
     if some:
         kernels.load_states(layout, lanes, flight.states, batch * playouts)
-        transitions, _ = kernels.playout(layout, lanes, limit)
+        flight.totals[TRANSITIONS] += _play_on(layout, lanes, flight, batch, playouts)
         kernels.read_goals(layout, lanes, flight.goals)
-        flight.totals[TRANSITIONS] += transitions
+
+
+@njit(cache=True, nogil=True)
+def _play_on(layout: Layout, lanes: Lanes, flight: Flight, batch: int, playouts: int) -> int:
+    """Random moves in the active lanes until all games have ended or are too long.
+
+    Returns the number of transitions.  What was seen last is the position of every lane.
+    """
+    limit, deepest = flight.path.shape[1], flight.depth[:batch].max()
+    step, transitions = 0, 0
+    while True:
+        kernels.see_position(layout, lanes)
+        ended = kernels.read(lanes.values, layout.terminal)
+        store(lanes.active, 0, load(lanes.active, 0) & ~ended)
+        if deepest + step >= limit:
+            _cut_off(lanes, flight, batch, playouts, limit - step)
+        going = popcount(load(lanes.active, 0))
+        if going == 0:
+            return transitions
+        kernels.choose_moves(layout, lanes)
+        kernels.advance(layout, lanes)
+        transitions += going
+        step += 1
+
+
+@njit(cache=True, nogil=True)
+def _cut_off(lanes: Lanes, flight: Flight, batch: int, playouts: int, depth: int) -> None:
+    """End the playouts of simulations that went through `depth` edges of the tree, or more."""
+    for i in range(batch):
+        if flight.depth[i] >= depth:
+            for lane in range(i * playouts, (i + 1) * playouts):
+                lanes.active[0, lane >> 6] &= ~(np.uint64(1) << np.uint64(lane & 63))
 
 
 @njit(cache=True, nogil=True)
@@ -237,7 +268,7 @@ def simulate_batch(
             created += 1
     if created > 0:
         _expand_fresh(layout, lanes, tree, flight, created)
-    _play_out(layout, lanes, tree, flight, batch, playouts, flight.path.shape[1])
+    _play_out(layout, lanes, tree, flight, batch, playouts)
     _back_up(tree, flight, batch, playouts)
     flight.totals[SIMULATIONS] += batch
     flight.totals[PLAYOUTS] += batch * playouts

@@ -147,13 +147,15 @@ class TestTree:
             child = search._child(joint_move)
             assert tree.parent[child] == 0 and tree.state[child].tobytes() == state
 
-    def test_the_depth_limit_ends_simulations(self) -> None:
-        search = native("connectFour", simulations=2000, depth=3, **SEQUENTIAL)
-        search_on(search)
-        assert max(map(len, nodes_of(search._tree))) <= 3
-        # no game has ended by then, so that every simulation is worth the goal 50
-        _, counts, rewards = search.root_statistics()
-        assert rewards.tolist() == (counts / 2).tolist()
+    @pytest.mark.parametrize("settings", [SEQUENTIAL, PARALLEL])
+    def test_the_depth_limit_ends_simulations(self, settings: dict[str, Value]) -> None:
+        """Tree and playout together: the goal is the number of steps that were made."""
+        for depth in (1, 2, 7, 30):
+            search = native(COUNTER, simulations=300, depth=depth, **settings)
+            search_on(search)
+            assert max(map(len, nodes_of(search._tree))) <= depth
+            _, counts, rewards = search.root_statistics()
+            assert rewards == pytest.approx(counts * min(depth, 20) / 100)
 
     def test_all_moves_of_both_roles_are_tried_in_a_simultaneous_game(self) -> None:
         for role in (0, 1):
@@ -172,6 +174,15 @@ class TestTree:
             search_on(search)
             assert search.choose() == best
 
+
+COUNTER = f"""
+(role counter) (init (at 0)) {" ".join(f"(succ {n} {n + 1})" for n in range(20))}
+(legal counter up) (legal counter on)
+(<= (next (at ?y)) (true (at ?x)) (succ ?x ?y))
+(<= (at_end ?x) (true (at ?x)) (lines ?x)) (lines 20)
+(<= terminal (at_end 20))
+(<= (goal counter ?x) (true (at ?x)))
+"""
 
 ROCK_ONLY = """
 (role left) (role right) (init fresh)
