@@ -36,11 +36,17 @@ class AgentMatch:
     """One match of one agent: `ggp_agent.server.PlayerMatch`, and what a local player plays."""
 
     def __init__(
-        self, start: Start, sheet: RuleSheet, agent: Agent, pool: WorkerPool, seed: int
+        self,
+        start: Start,
+        received: float,
+        sheet: RuleSheet,
+        agent: Agent,
+        pool: WorkerPool,
+        seed: int,
     ) -> None:
         self._start, self._sheet, self._agent, self._pool = start, sheet, agent, pool
         self._seed = seed
-        self._received = time.monotonic()
+        self._received = received
         self._role_count = len(sheet.roles)
         self._history: list[tuple[str, ...]] = []
         self._safe: str | None = None
@@ -69,6 +75,9 @@ class AgentMatch:
         received, clock = time.monotonic(), self._start.play_clock
         margin = self._agent.number("margin")
         self._check(moves)
+        if moves is not None:
+            self._safe = None  # it was for the state before
+            self._history.append(moves)
         by = answer_by(received, clock, margin)
         request = next(self._requests)
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -128,6 +137,7 @@ class AgentMatch:
         for attempt in range(1 + MAX_RESTARTS):
             try:
                 self._worker = await self._pool.take()
+                pending = self._pending
                 await self._worker.send(
                     do="start",
                     rules=self._start.rules,
@@ -137,8 +147,8 @@ class AgentMatch:
                     history=self._history,
                     by=ready_by if attempt == 0 else 0.0,
                 )
-                if self._pending is not None:
-                    await self._worker.send(**self._pending)
+                if pending is not None:  # its joint move is in the history
+                    await self._worker.send(**{**pending, "moves": None})
                 await self._listen(self._worker)
                 log.error("the worker process of match %s died", self._start.match_id)
             except GgpError as error:
@@ -162,9 +172,7 @@ class AgentMatch:
 
     def _settle(self, request: int, move: str) -> None:
         if self._pending is not None and self._pending["id"] == request:
-            moves, self._pending = self._pending["moves"], None
-            if moves is not None:
-                self._history.append(moves)
+            self._pending = None
         answer = self._waiting.get(request)
         if answer is not None and not answer.done():
             answer.set_result(move)
@@ -183,12 +191,13 @@ class AgentMaker:
 
     async def open(self, start: Start) -> AgentMatch:
         """A match for these rules.  Raises `GgpError` if they can't be read or lack the role."""
+        received = time.monotonic()
         sheet = await asyncio.to_thread(RuleSheet.from_text, start.rules, "rules")
         role = move_term(start.role)
         if sheet.roles and role not in sheet.roles:
             roles = " ".join(map(sheet.write, sheet.roles))
             raise MessageError(f"{start.role} is not a role of the rules; roles: {roles}")
-        return AgentMatch(start, sheet, self._agent, self._pool, self._seed)
+        return AgentMatch(start, received, sheet, self._agent, self._pool, self._seed)
 
     async def close(self) -> None:
         """End the workers."""

@@ -4,6 +4,7 @@
 - `NaiveStateMachine` is a `StateMachine` made of it;
 - `Prover` evaluates rules top down, for sheets that bottom up would take too long on;
 - `random_playout` plays any `StateMachine` at random;
+- `random_tic_tac_toe` is the exact distribution of random games of it;
 - `truth` evaluates and-inverter gates by recursion.
 """
 
@@ -120,7 +121,9 @@ class NaiveStateMachine:
     def __init__(self, sheet: RuleSheet) -> None:
         self._clauses = list(sheet.clauses())
         start = consequences(self._clauses)
-        self.roles = tuple(dict.fromkeys([*sheet.roles, *sorted(_values(start, "role"), key=write_term)]))
+        self.roles = tuple(
+            dict.fromkeys([*sheet.roles, *sorted(_values(start, "role"), key=write_term)])
+        )
         self.initial_state: State = _values(start, "init")
 
     def legal_moves(self, state: State, role: int) -> tuple[Move, ...]:
@@ -170,6 +173,41 @@ def random_playout(
         path.append((state, joint_move))
         state = machine.next_state(state, joint_move)
     return [*path, (state, ())]
+
+
+Outcomes = dict[tuple[int, tuple[int, int]], float]
+"""(joint moves, goals of x and o) → probability."""
+
+
+def random_tic_tac_toe() -> Outcomes:
+    """How games of tic-tac-toe end when all free squares are equally likely, exactly."""
+    lines = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
+    outcomes: Outcomes = {}
+    boards = {"." * 9: 1.0}
+    for length in range(10):
+        following: dict[str, float] = {}
+        for board, probability in boards.items():
+            winner = next(
+                (p for p in "xo" if any(all(board[i] == p for i in line) for line in lines)), ""
+            )
+            free = [i for i in range(9) if board[i] == "."]
+            if winner or not free:
+                goals = {"x": (100, 0), "o": (0, 100), "": (50, 50)}[winner]
+                key = (length, goals)
+                outcomes[key] = outcomes.get(key, 0.0) + probability
+                continue
+            for i in free:
+                after = board[:i] + "xo"[length % 2] + board[i + 1 :]
+                following[after] = following.get(after, 0.0) + probability / len(free)
+        boards = following
+    return outcomes
+
+
+def mean_and_deviation(outcomes: Outcomes, value: int | None) -> tuple[float, float]:
+    """Of the games' lengths (value None) or of a role's goals (value its number)."""
+    pairs = [(n if value is None else goals[value], p) for (n, goals), p in outcomes.items()]
+    mean = sum(x * p for x, p in pairs)
+    return mean, sum((x - mean) ** 2 * p for x, p in pairs) ** 0.5
 
 
 # ------------------------------------------------------------------------------------- top down
