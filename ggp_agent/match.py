@@ -11,11 +11,12 @@ import asyncio
 import contextlib
 import itertools
 import logging
+import random
 import time
 from typing import Any
 
 from gdl.errors import GgpError
-from gdl.rules import RuleSheet
+from gdl.rules import RuleSheet, Term, name_of
 from ggp_agent.clock import answer_by
 from ggp_agent.errors import MessageError, WorkerError
 from ggp_agent.parameters import Agent
@@ -47,11 +48,12 @@ class AgentMatch:
         self._start, self._sheet, self._agent, self._pool = start, sheet, agent, pool
         self._seed = seed
         self._received = received
-        self._role_count = len(sheet.roles)
+        self._roles = stated_roles(sheet)
         self._history: list[tuple[str, ...]] = []
         self._safe: str | None = None
         self._ready = asyncio.Event()
         self._requests = itertools.count()
+        self._latest: int | None = None
         self._waiting: dict[int, asyncio.Future[str]] = {}
         self._pending: dict[str, Any] | None = None
         self._last_answer: str | None = None
@@ -61,6 +63,8 @@ class AgentMatch:
 
     async def start(self) -> None:
         """Think during the start clock; returns when it is time to answer `ready`."""
+        if self._closed:
+            return
         by = answer_by(self._received, self._start.start_clock, self._agent.number("margin"))
         self._minder = asyncio.create_task(self._mind(by))
         with contextlib.suppress(TimeoutError):
@@ -73,19 +77,19 @@ class AgentMatch:
     async def play(self, moves: tuple[str, ...] | None) -> str:
         """Our move, in time whatever happens.  Raises `MessageError` for a broken joint move."""
         received, clock = time.monotonic(), self._start.play_clock
-        margin = self._agent.number("margin")
         self._check(moves)
         if moves is not None:
             self._safe = None  # it was for the state before
             self._history.append(moves)
-        by = answer_by(received, clock, margin)
-        request = next(self._requests)
+        by = answer_by(received, clock, self._agent.number("margin"))
+        patience = by + PATIENCE * (received + clock - by)
+        request = self._latest = next(self._requests)
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._waiting[request] = answer
         self._pending = {"do": "play", "id": request, "moves": moves, "by": by}
-        await self._send(self._pending)
         try:
-            await asyncio.wait({answer}, timeout=by + PATIENCE * margin - time.monotonic())
+            await self._send(self._pending, patience)
+            await asyncio.wait({answer}, timeout=patience - time.monotonic())
             if not answer.done() and self._safe is None:
                 await asyncio.wait({answer}, timeout=received + clock + HOPELESS - time.monotonic())
         finally:
@@ -108,10 +112,10 @@ class AgentMatch:
     def _check(self, moves: tuple[str, ...] | None) -> None:
         if moves is None:
             return
-        if self._role_count and len(moves) != self._role_count:
+        if self._roles and len(moves) != len(self._roles):
             raise MessageError(
                 f"the joint move has {len(moves)} moves, but the game has "
-                f"{self._role_count} roles: {' '.join(map(self._sheet.write, self._sheet.roles))}"
+                f"{len(self._roles)} roles: {' '.join(map(self._sheet.write, self._roles))}"
             )
         for move in moves:
             move_term(move)
@@ -127,10 +131,12 @@ class AgentMatch:
         log.error("the worker has no answer (%s) and no legal move is known", reason)
         return self._last_answer or "noop"
 
-    async def _send(self, command: dict[str, Any]) -> None:
+    async def _send(self, command: dict[str, Any], until: float) -> None:
+        """Send a command; one that hangs reads nothing, and must not keep us waiting."""
         if self._worker is not None:
-            with contextlib.suppress(WorkerError):  # its minder notices, and sends again
-                await self._worker.send(**command)
+            with contextlib.suppress(TimeoutError, WorkerError):  # its minder notices the latter
+                async with asyncio.timeout(until - time.monotonic()):
+                    await self._worker.send(**command)
 
     async def _mind(self, ready_by: float) -> None:
         """Keep a worker at work on the match; another one where it dies."""
@@ -164,11 +170,16 @@ class AgentMatch:
                     log.info("match %s: %s", self._start.match_id, reply["reasoner"])
                     self._ready.set()
                 case "safe":
-                    self._safe = reply["move"]
+                    self._note_safe(reply["id"], reply["move"])
                 case "move":
                     self._settle(reply["id"], reply["move"])
                 case "failed":
                     self._fail(WorkerError(reply["text"]))
+
+    def _note_safe(self, request: int | None, move: str) -> None:
+        """A legal move of the state in which the worker was at that request (None: the first)."""
+        if request == self._latest:
+            self._safe = move
 
     def _settle(self, request: int, move: str) -> None:
         if self._pending is not None and self._pending["id"] == request:
@@ -183,21 +194,29 @@ class AgentMatch:
                 answer.set_exception(error)
 
 
+def stated_roles(sheet: RuleSheet) -> tuple[Term, ...]:
+    """The roles where facts alone name them; () where only a reasoner can tell."""
+    derived = any(rule.body and name_of(rule.head) == "role" for rule in sheet.rules)
+    return () if derived else sheet.roles
+
+
 class AgentMaker:
     """Opens matches for one agent; `ggp_agent.server.MatchMaker`."""
 
     def __init__(self, agent: Agent, pool: WorkerPool, seed: int) -> None:
-        self._agent, self._pool, self._seed = agent, pool, seed
+        self._agent, self._pool = agent, pool
+        self._seeds = random.Random(seed)
 
     async def open(self, start: Start) -> AgentMatch:
         """A match for these rules.  Raises `GgpError` if they can't be read or lack the role."""
         received = time.monotonic()
         sheet = await asyncio.to_thread(RuleSheet.from_text, start.rules, "rules")
-        role = move_term(start.role)
-        if sheet.roles and role not in sheet.roles:
-            roles = " ".join(map(sheet.write, sheet.roles))
+        role, roles_there = move_term(start.role), stated_roles(sheet)
+        if roles_there and role not in roles_there:
+            roles = " ".join(map(sheet.write, roles_there))
             raise MessageError(f"{start.role} is not a role of the rules; roles: {roles}")
-        return AgentMatch(start, received, sheet, self._agent, self._pool, self._seed)
+        seed = self._seeds.randrange(2**32)  # no two matches with the same dice
+        return AgentMatch(start, received, sheet, self._agent, self._pool, seed)
 
     async def close(self) -> None:
         """End the workers."""

@@ -19,7 +19,8 @@ from aiohttp import web
 
 from gdl.errors import GgpError
 from ggp_agent.errors import MessageError
-from ggp_agent.http import Gateway, Limits, bind
+from ggp_agent.gateway import Gateway, bind
+from ggp_agent.http_requests import Limits
 from ggp_agent.protocol import (
     ABORTED,
     BUSY,

@@ -3,7 +3,8 @@
 It reads commands and writes replies as JSON objects, one per line.  Commands (`"do"`): `start` a
 match, `play` (answer with a move by a deadline), `warm` (load everything that takes long).
 Replies (`"say"`): `warm`; `ready` when a reasoner is there; `safe` a legal move of the state just
-entered, to have one whatever happens; `move` the answer to `play` with the same `id`; `failed`.
+entered, to have one whatever happens, with the `id` of the last `play` (None before the first);
+`move` the answer to `play` with the same `id`; `failed`.
 
 Compiling the rules to a propnet happens in a thread, which mostly waits for the grounder.  If it
 takes long, a Prolog reasoner is started meanwhile, and plays until the propnet is there: for ever,
@@ -88,11 +89,18 @@ class Game:
         self._state = machine.initial_state
         history, self.history = self.history, []
         for joint_move in history:
-            self.advance(joint_move)
+            try:
+                self.advance(joint_move)
+            except WorkerError as error:
+                log.warning("%s", error)
 
     def advance(self, joint_move: tuple[Term, ...]) -> bool:
-        """Go on by a joint move; False where it repeats the last one and can't do so legally."""
+        """Go on by a joint move; False where it repeats the last one and can't do so legally.
+
+        Raises `WorkerError` for one of the wrong length.
+        """
         if self.machine is not None and self.thinker is not None:
+            self._check_length(joint_move)
             if not self._is_legal(joint_move):
                 if self.history and self.history[-1] == joint_move:
                     return False
@@ -124,9 +132,17 @@ class Game:
         """A move in the spelling of the rules."""
         return self._sheet.write(move)
 
+    def _check_length(self, joint_move: JointMove) -> None:
+        assert self.machine is not None
+        if len(joint_move) != len(self.machine.roles):
+            raise WorkerError(
+                f"the joint move has {len(joint_move)} moves, but the game has "
+                f"{len(self.machine.roles)} roles"
+            )
+
     def _is_legal(self, joint_move: JointMove) -> bool:
         assert self.machine is not None
-        if len(joint_move) != len(self.machine.roles) or self.is_over():
+        if self.is_over():
             return False
         return all(
             move in self.machine.legal_moves(self._state, role)
@@ -143,6 +159,7 @@ class Worker:
         self._game: Game | None = None
         self._think_until = 0.0
         self._asked: Event | None = None
+        self._latest: int | None = None
         self._answered: Move | None = None
 
     def post(self, event: Event) -> None:
@@ -153,16 +170,18 @@ class Worker:
         """Work until told to `quit`."""
         while True:
             event = self._next_event()
-            if event is None:
-                self._think()
-            elif event["do"] == "quit":
+            if event is not None and event["do"] == "quit":
                 return
-            else:
-                try:
+            try:
+                if event is None:
+                    self._think()
+                else:
                     getattr(self, f"_do_{event['do']}")(event)
-                except GgpError as error:
-                    log.warning("%s", error)
-                    self._say(say="failed", text=str(error))
+            except GgpError as error:
+                if event is None:  # or else it would be tried again at once
+                    self._asked, self._think_until = None, 0.0
+                log.warning("%s", error)
+                self._say(say="failed", text=str(error))
 
     def _next_event(self) -> Event | None:
         """The next event; None where there is thinking to do, or an answer is due."""
@@ -180,7 +199,10 @@ class Worker:
         started = time.monotonic()
         only_one = self._asked is not None and len(self._game.own_moves()) <= 1
         if started < self._think_until and not only_one:
-            self._game.thinker.think(self._think_until, lambda: not self._events.empty())
+            try:
+                self._game.thinker.think(self._think_until, lambda: not self._events.empty())
+            except GgpError as error:
+                log.warning("thinking was cut short: %s", error)
         if not self._events.empty():
             return
         self._think_until = 0.0  # enough thought, or nothing to think about
@@ -214,36 +236,47 @@ class Worker:
         game = self._game
         if game is None:
             raise WorkerError("no match has been started")
-        if event["moves"] is not None and not game.advance(tuple(map(read_term, event["moves"]))):
+        self._latest = event["id"]
+        if self._is_repeated(game, event["moves"]):
             log.info("a repeated PLAY")
             if self._answered is not None:
                 self._say(say="move", id=event["id"], move=game.write(self._answered))
                 return
+        self._answered = None
         self._asked, self._think_until = event, event["by"]
         self._say_safe_move()
+
+    def _is_repeated(self, game: Game, moves: list[str] | None) -> bool:
+        """Take in the joint move of a PLAY; whether the PLAY is the last one sent again."""
+        if moves is None:
+            return not game.history
+        return not game.advance(tuple(map(read_term, moves)))
 
     def _say_safe_move(self) -> None:
         assert self._game is not None
         moves = self._game.own_moves()
         if moves:
-            self._say(say="safe", turn=len(self._game.history), move=self._game.write(moves[0]))
+            self._say(say="safe", id=self._latest, move=self._game.write(moves[0]))
 
     def _answer(self) -> None:
         game, asked = self._game, self._asked
         assert game is not None and game.thinker is not None and asked is not None
         self._asked = None
-        if not game.own_moves():
+        moves = game.own_moves()
+        if not moves:
             raise WorkerError("no legal move in the present state")
         self._answered = game.choose()
+        if self._answered not in moves:  # where the thinker could not follow the game
+            log.error("%s is not legal; playing the first legal move", self._answered)
+            self._answered = moves[0]
         move, report = game.write(self._answered), dict(game.thinker.report())
         log.info("move %d: %s %s", len(game.history) + 1, move, json.dumps(report))
         self._say(say="move", id=asked["id"], move=move, report=report)
 
     def _compile(self, sheet: RuleSheet) -> None:
         """Thread: make the propnet, with Prolog started by its side if that takes long."""
-        done = threading.Event()
-        helper = threading.Thread(target=self._help_out, args=(sheet, done), daemon=True)
-        helper.start()
+        compiled = threading.Event()
+        threading.Thread(target=self._help_out, args=(sheet, compiled), daemon=True).start()
         try:
             machine = PropnetStateMachine.from_rules(
                 sheet, seconds=COMPILE_SECONDS, memory=GROUNDER_BYTES
@@ -251,16 +284,16 @@ class Worker:
         except GgpError as error:
             log.warning("no propnet (%s); playing with Prolog", error)
             return
-        finally:
-            done.set()
+        compiled.set()
         self.post({"do": "reasoner", "machine": machine})
         if len(sheet.source.text) < MOST_TO_CHECK:
             for finding in check_rules(sheet.source.text, sheet.source.name):
                 log.warning("%s: %s", finding.location, finding.message)
 
-    def _help_out(self, sheet: RuleSheet, done: threading.Event) -> None:
-        """Thread: start Prolog unless the propnet is done soon, or failed."""
-        done.wait(PROLOG_AFTER)
+    def _help_out(self, sheet: RuleSheet, compiled: threading.Event) -> None:
+        """Thread: start Prolog unless the propnet is there soon."""
+        if compiled.wait(PROLOG_AFTER):
+            return
         try:
             machine = PrologStateMachine(sheet, seconds=PROLOG_ANSWER_SECONDS)
         except GgpError as error:

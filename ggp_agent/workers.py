@@ -44,7 +44,11 @@ class WorkerProcess:
         except OSError as error:
             raise WorkerError(f"cannot start a worker process: {error}") from error
         worker = cls(process)
-        await worker.send(do="warm")
+        try:
+            await worker.send(do="warm")
+        except BaseException:
+            await worker.end()
+            raise
         return worker
 
     @property
@@ -105,7 +109,9 @@ class WorkerPool:
             await asyncio.shield(task)
 
     async def take(self) -> WorkerProcess:
-        """A warm worker."""
+        """A warm worker.  Raises `WorkerError` if it can't be started."""
+        if self._closed:
+            raise WorkerError("the pool of workers has been closed")
         self._refill(1)
         task = self._reserve.pop(0)
         try:

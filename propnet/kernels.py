@@ -233,15 +233,16 @@ def playout(layout: Layout, lanes: Lanes, limit: int) -> tuple[int, bool]:
     """
     active = lanes.active
     transitions = 0
-    for _ in range(limit + 1):
+    for step in range(limit + 1):
         see_position(layout, lanes)
         store(active, 0, load(active, 0) & ~read(lanes.values, layout.terminal))
         going = popcount(load(active, 0))
         if going == 0:
             return transitions, True
-        transitions += going
-        choose_moves(layout, lanes)
-        advance(layout, lanes)
+        if step < limit:
+            transitions += going
+            choose_moves(layout, lanes)
+            advance(layout, lanes)
     return transitions, False
 
 

@@ -61,7 +61,8 @@ class PropnetStateMachine:
     def next_state(self, state: State, joint_move: JointMove) -> State:
         """See `StateMachine.next_state`."""
         self._see(state)
-        numbers = np.array([[self._number(r, move) for r, move in enumerate(joint_move)]], np.int32)
+        moves = zip(range(len(self.roles)), joint_move, strict=True)
+        numbers = np.array([[self._number(role, move) for role, move in moves]], np.int32)
         kernels.set_moves(self._layout, self._lanes, numbers, 1)
         self._lanes.active[:] = kernels.ALL
         kernels.advance(self._layout, self._lanes)

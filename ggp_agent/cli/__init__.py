@@ -50,9 +50,7 @@ def main() -> None:
     try:
         code = cli.main(standalone_mode=False)
     except click.ClickException as error:
-        context = getattr(error, "ctx", None)
-        hint = f" (see `{context.command_path} --help`)" if context else ""
-        click.echo(f"error: {error.format_message()}{hint}", err=True)
+        click.echo(_explain(error), err=True)
         code = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
@@ -64,3 +62,12 @@ def main() -> None:
         sys.stderr.close()
         code = 0
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _explain(error: click.ClickException) -> str:
+    """One line about wrong use, or the help where no command was given."""
+    if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
+        return error.format_message()
+    context = getattr(error, "ctx", None)
+    hint = f" (see `{context.command_path} --help`)" if context else ""
+    return f"error: {error.format_message()}{hint}"

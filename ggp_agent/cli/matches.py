@@ -28,6 +28,7 @@ from ggp_agent.manager.runner import (
     new_match_id,
     run_match,
 )
+from ggp_agent.match import stated_roles
 from ggp_agent.parameters import find_agent
 from ggp_agent.workers import WorkerPool
 
@@ -84,7 +85,7 @@ def match(
         if not clock > 0:
             raise click.UsageError(f"{name} must be more than 0 seconds, not {clock:g}")
     sheet = chosen.rule_sheet()
-    roles = [role for role in sheet.roles if role != CHANCE_ROLE]
+    roles = [role for role in stated_roles(sheet) if role != CHANCE_ROLE]
     if roles and len(players) != len(roles):
         raise GameError(
             f"{chosen.key} is for {len(roles)} player(s) ({' '.join(map(sheet.write, roles))}), "

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from gdl import grounding
 from gdl.errors import GroundingError, GroundingTimeout
 from gdl.grounding import ALWAYS, GroundProgram, ground
 from gdl.rules import RuleSheet, Term
 from gdl.state_machine import JointMove
+from tests.conformance import ground_only
 from tests.naive import NaiveStateMachine, random_playout
 from tests.small_sheets import SHEETS, small_sheet, tic_tac_toe
 
@@ -68,23 +67,18 @@ class _Evaluator:
         return {term for term, atom in numbers.items() if holds(atom)}
 
 
-@pytest.fixture(params=["as they are", "on demand"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Ground in one of the two ways only; usually the faster one gives the result."""
-    race, number = grounding._race, ["as they are", "on demand"].index(request.param)
-
-    def alone(ways: Sequence[Callable[[], str]], *limits: Any) -> tuple[int, str]:
-        return number, race([ways[number]], *limits)[1]
-
-    monkeypatch.setattr(grounding, "_race", alone)
-    return str(request.param)
+WAYS = ("as they are", "on demand")
 
 
 CYCLIC = {"recursion over fluents", "mutual recursion, and a cycle below a negated one"}
 
 
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", [name for name in SHEETS if name not in CYCLIC])
-def test_ground_rules_mean_what_the_rules_do(name: str, way: str) -> None:
+def test_ground_rules_mean_what_the_rules_do(
+    name: str, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ground_only(WAYS.index(way), monkeypatch)
     sheet = small_sheet(name)
     naive, program = NaiveStateMachine(sheet), ground(sheet, seconds=60)
     evaluator = _Evaluator(program)

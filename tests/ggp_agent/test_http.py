@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ggp_agent.errors import PlayerError
-from ggp_agent.http import Gateway, Limits, RequestError, RequestReader, bind
+from ggp_agent.gateway import Gateway, bind
+from ggp_agent.http_requests import Limits, RequestError, RequestReader
 
 GUARD = 20.0
 """Seconds after which a test counts as hanging."""
@@ -448,7 +449,7 @@ async def test_bind_does_without_ipv6(monkeypatch: pytest.MonkeyPatch) -> None:
             raise OSError(97, "Address family not supported by protocol")
         return real(family, kind)
 
-    monkeypatch.setattr("ggp_agent.http.socket.socket", without_ipv6)
+    monkeypatch.setattr("ggp_agent.gateway.socket.socket", without_ipv6)
     (only,) = await bind(None, 0)
     assert only.family == socket.AF_INET
     only.close()

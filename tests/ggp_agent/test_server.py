@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from gdl.errors import KifSyntaxError, Location
 from ggp_agent.errors import MessageError, PlayerError
-from ggp_agent.http import Limits
+from ggp_agent.http_requests import Limits
 from ggp_agent.protocol import Start
 from ggp_agent.server import HEADERS, AgentServer, serve_until_signal
 

@@ -1,0 +1,65 @@
+"""Propnet and Prolog agree on whole games: our own, and public sheets where they are there."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+from gdl.prolog import PrologStateMachine
+from gdl.rules import RuleSheet
+from ggp_agent.library import Game, games
+from propnet.machine import PropnetStateMachine
+from tests.conformance import assert_agree, ground_only, shared_sheet
+
+SHARED = {
+    "ticTacToe": (3, 20),
+    "connectFour": (2, 50),
+    "breakthrough": (1, 20),
+    "chinook": (1, 8),
+    "battle": (2, 30),
+    "ttcc4": (1, 10),
+    "tictactoe_3player": (2, 40),
+    "pentago": (2, 40),
+    "reversi": (1, 6),
+    "eightPuzzle": (1, 40),
+    "quad_7x7": (1, 20),
+    "cubicup_3player": (1, 20),
+}
+"""Name → playouts and steps each; as many as take a few seconds with Prolog."""
+
+SLOW = {"pancakes88": (1, 30), "chineseCheckers3": (1, 15), "linesOfAction": (1, 3)}
+
+
+def _agree(sheet: RuleSheet, playouts: int, steps: int) -> int:
+    propnet = PropnetStateMachine.from_rules(sheet, seconds=240)
+    with closing(PrologStateMachine(sheet, seconds=120)) as prolog:
+        return assert_agree(propnet, prolog, playouts=playouts, steps=steps)
+
+
+@pytest.mark.parametrize("game", games(), ids=lambda game: game.key)
+def test_own_games(game: Game) -> None:
+    assert _agree(game.rule_sheet(), 2, 40) > 2
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_shared_sheets(name: str) -> None:
+    assert _agree(shared_sheet(name), *SHARED[name]) > 2
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_both_ways_of_grounding_give_the_same_game(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sheet, machines = shared_sheet(name), []
+    for way in range(2):
+        with monkeypatch.context() as patch:
+            ground_only(way, patch)
+            machines.append(PropnetStateMachine.from_rules(sheet, seconds=240))
+    assert assert_agree(*machines, playouts=3, steps=60) > 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SLOW)
+def test_large_shared_sheets(name: str) -> None:
+    assert _agree(shared_sheet(name), *SLOW[name]) > 2
