@@ -21,6 +21,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,9 @@ from gdl.rules import Clause, RuleSheet, Term, arguments_of, name_of, variables_
 from gdl.splitting import split_clauses
 
 NEEDED_RELATIONS = frozenset(KEYWORD_RELATIONS) - {"true", "does"}
+
+WAYS = ("as they are", "on demand")
+"""The ways of grounding, in the order in which they are tried."""
 
 ALWAYS = 0
 """The atom number of what holds in every state."""
@@ -94,31 +98,38 @@ class GroundProgram:
 
 
 def ground(
-    rule_sheet: RuleSheet, *, seconds: float | None = None, memory: int = 0
+    rule_sheet: RuleSheet,
+    *,
+    seconds: float | None = None,
+    memory: int = 0,
+    ways: Sequence[str] = WAYS,
 ) -> GroundProgram:
     """Ground a rule sheet within `seconds` of time and `memory` bytes (0: no limit).
 
     Two ways are tried, the second when the first has taken `SECOND_AFTER` seconds: the rules as
     they are (with long bodies split), and only what is asked for (`gdl.demand`).  Whichever is
-    done first gives the result; they describe the same game.
+    done first gives the result; they describe the same game.  `ways` restricts them.
 
     Raises `GroundingTimeout` when the budget is used up, `GroundingError` when the rules can't be
     grounded at all (unsafe rules, endless terms within the budget, no role).
     """
     clauses = _needed(rule_sheet.clauses())
-    encoders = [Encoder(ASP), Encoder(ASP)]
-    ways = (
-        lambda: _program(clauses, encoders[0], "next", "legal"),
-        lambda: _program(demand_driven(clauses), encoders[1], possible("true"), possible("does")),
-    )
+    encoders = {way: Encoder(ASP) for way in ways}
+    makers = {
+        "as they are": lambda encoder: _program(clauses, encoder, "next", "legal"),
+        "on demand": lambda encoder: _program(
+            demand_driven(clauses), encoder, possible("true"), possible("does")
+        ),
+    }
+    programs = [partial(makers[way], encoders[way]) for way in ways]
     try:
-        winner, text = _race(ways, seconds, memory)
+        winner, text = _race(programs, seconds, memory)
     except GroundingTimeout:
         raise
     except GroundingError:
         check_safety(rule_sheet)  # says it in the sheet's own words, and where
         raise
-    return _read_aspif(text, encoders[winner], rule_sheet.roles)
+    return _read_aspif(text, encoders[ways[winner]], rule_sheet.roles)
 
 
 def _program(clauses: Iterable[Clause], encoder: Encoder, fluents: str, moves: str) -> str:

@@ -169,12 +169,14 @@ class _Process:
     """The child process with a program loaded."""
 
     def __init__(self, program: str) -> None:
-        self._directory = tempfile.TemporaryDirectory(prefix="gdl-")
-        path = Path(self._directory.name) / "rules.pl"
-        path.write_text(program, encoding="utf-8")
-        self._errors = (Path(self._directory.name) / "errors").open("w+")
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", prefix="gdl-", suffix=".pl", delete=False
+        ) as file:
+            file.write(program)
+        self._path = Path(file.name)  # the child removes it once it has read it
+        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 (for as long as the process)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "gdl.prolog_process", str(path)],
+            [sys.executable, "-m", "gdl.prolog_process", file.name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -210,7 +212,7 @@ class _Process:
             with contextlib.suppress(OSError):
                 if stream is not None:
                     stream.close()
-        self._directory.cleanup()
+        self._path.unlink(missing_ok=True)
 
 
 def _program(sheet: RuleSheet, encoder: Encoder, tabled: bool) -> Iterator[str]:

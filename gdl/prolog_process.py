@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import sys
+import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 STACK_BYTES = 2 * 2**30
 RUNTIME = Path(__file__).with_name("runtime.pl")
 
 
-def main() -> int:
+def main() -> NoReturn:
     """Load the program named on the command line and answer until the input ends."""
-    # no death signal: it would come when the *thread* that started us ends; our input ends, too
+    requests: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=_read_requests, args=(requests,), daemon=True).start()
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever Prolog prints must not mix with the answers
     from pyswip import Prolog  # takes long, and needs SWI-Prolog to be installed
@@ -29,10 +32,20 @@ def main() -> int:
     list(prolog.query(f"set_prolog_flag(stack_limit, {STACK_BYTES})"))
     prolog.consult(str(RUNTIME))
     prolog.consult(sys.argv[1])
-    for line in sys.stdin:
-        answers.write(json.dumps(_answer(prolog, json.loads(line))) + "\n")
+    Path(sys.argv[1]).unlink()  # it must not stay behind if everything is killed
+    while True:
+        answers.write(json.dumps(_answer(prolog, json.loads(requests.get()))) + "\n")
         answers.flush()
-    return 0
+
+
+def _read_requests(requests: queue.SimpleQueue[str]) -> None:
+    """Thread: take in the input, and end the process with it, whatever Prolog is busy with.
+
+    No death signal does that: it would come when the *thread* that started us ends.
+    """
+    for line in sys.stdin:
+        requests.put(line)
+    os._exit(0)
 
 
 def _answer(prolog: Any, request: dict[str, Any]) -> dict[str, Any]:
@@ -52,4 +65,4 @@ def _answer(prolog: Any, request: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

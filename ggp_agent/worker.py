@@ -342,8 +342,11 @@ def main() -> int:
 
     def say(**reply: Any) -> None:
         with lock:
-            replies.write(json.dumps(reply) + "\n")
-            replies.flush()
+            try:
+                replies.write(json.dumps(reply) + "\n")
+                replies.flush()
+            except OSError:
+                os._exit(1)  # nobody is listening any more
 
     worker = Worker(say)
 

@@ -39,6 +39,7 @@ class WorkerProcess:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 limit=LINE_LIMIT,
+                start_new_session=True,  # Ctrl-C is for us; it would kill a worker being loaded
                 env={**os.environ, "GGP_AGENT_LOG": logging.getLevelName(_log_level())},
             )
         except OSError as error:

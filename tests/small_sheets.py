@@ -141,7 +141,8 @@ SHEETS = {
         (<= (next (fail 2)) (does r (halt 1)) (findall 1)) (<= (next (halt ok)) (true (halt ok)))
         (<= (next (true 1)) (does s (cut 1))) (<= (next (fail ?x)) (true (fail ?x)))
         (<= terminal (true (fail 2)) (not (true (true 1))))
-        (<= (goal ?r 70) (role ?r) (true (fail 2))) (<= (goal ?r 30) (role ?r) (not (true (fail 2))))
+        (<= (goal ?r 70) (role ?r) (true (fail 2)))
+        (<= (goal ?r 30) (role ?r) (not (true (fail 2))))
     """,
     "function terms": """
         (role r) (init (stack nil)) (small nil) (<= (small (push ?x nil)) (item ?x))
@@ -170,12 +171,14 @@ SHEETS = {
         (<= (legal ?p noop) (opp ?p ?q) (true (turn ?q)))
         (<= (moves ?p) (does ?p (go ?x)))
         (<= (next (at ?p ?x)) (does ?p (go ?x)))
-        (<= (next (at ?p ?x)) (true (at ?p ?x)) (not (moves ?p)) (opp ?p ?q) (not (does ?q (go ?x))))
+        (<= (next (at ?p ?x))
+            (true (at ?p ?x)) (not (moves ?p)) (opp ?p ?q) (not (does ?q (go ?x))))
         (<= (next (turn ?q)) (true (turn ?p)) (opp ?p ?q))
         (<= (alive ?p) (true (at ?p ?x)))
         (<= terminal (role ?p) (not (alive ?p)))
         (<= (goal ?p 100) (opp ?p ?q) (alive ?p) (not (alive ?q)))
-        (<= (goal ?p 50) (opp ?p ?q) (alive ?p) (alive ?q)) (<= (goal ?p 0) (role ?p) (not (alive ?p)))
+        (<= (goal ?p 50) (opp ?p ?q) (alive ?p) (alive ?q))
+        (<= (goal ?p 0) (role ?p) (not (alive ?p)))
     """,
     "long bodies": """
         (role r) (init (at 1 1)) (init (at 2 3)) (init (at 3 2))

@@ -48,7 +48,7 @@ for _command in (
 def main() -> None:
     """Run the command line; errors of the project become one line on standard error."""
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main(prog_name="ggp-agent", standalone_mode=False)
     except click.ClickException as error:
         click.echo(_explain(error), err=True)
         code = error.exit_code

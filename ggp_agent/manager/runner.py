@@ -344,7 +344,11 @@ class _Match:
 
     def _save(self) -> None:
         if self.directory is not None and self.record.states:
-            self.record.save(self.directory)
+            try:
+                self.record.save(self.directory)
+            except GgpError:
+                self.directory = None  # once is enough; the match ends by this error
+                raise
 
     def _tell(self, event: Event) -> None:
         if self.on_step is not None:

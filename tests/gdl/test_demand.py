@@ -96,18 +96,6 @@ def test_each_way_alone_is_the_game_that_prolog_plays(name: str, way: str) -> No
         assert assert_agree(prolog, machine, playouts=6, steps=8) >= 20
 
 
-@pytest.mark.parametrize("name", sorted(SHEETS.keys() - ENDLESS))
-def test_both_ways_find_the_same_moves_and_outputs(name: str) -> None:
-    plain, asked = (_grounded(name, way) for way in WAYS)
-    assert asked.roles == plain.roles
-    assert asked.initial == plain.initial
-    assert set(asked.fluents) >= set(plain.next) | plain.initial
-    for tables in zip(asked.legal, plain.legal, strict=True):
-        assert set(tables[0]) == set(tables[1])
-    for tables in zip(asked.moves, plain.moves, strict=True):
-        assert set(tables[0]) == set(tables[1])
-
-
 def test_the_race_ends_where_only_one_way_does() -> None:
     sheet = RuleSheet.from_text(SHEETS["terms in calls"])
     with pytest.raises(GroundingTimeout):
@@ -144,16 +132,11 @@ def test_relations_without_arguments_are_not_guarded() -> None:
 
 
 def test_only_what_every_call_knows_is_asked_for() -> None:
-    """`near` is called with its first argument, its second or its third known: with none."""
-    clauses = RuleSheet.from_text(SHEETS["different binding patterns"]).clauses()
-    assert "near" not in _demanded(clauses)
-    two = f"{FRAME} (<= (p ?x ?y ?z) (n ?x) (n ?y) (n ?z)) (<= terminal (p 1 ?x 3) (p ?x 2 4))"
-    assert _demand(two, "p") == {(("3",), frozenset()), (("4",), frozenset())} or _demand(
-        two, "p"
-    ) == {
-        (("1", "3"), frozenset()),
-        (("?x", "4"), frozenset({("p", "1", "?x", "3")})),
-    }
+    """`near` is called with its first argument, its second, both or neither; always its third."""
+    asked = {head for head, _ in _demand(SHEETS["different binding patterns"], "near")}
+    assert asked == {("1",), ("2",), ("3",), ("5",), ("?z",)}
+    text = f"{FRAME} (<= (p ?x ?y) (n ?x) (n ?y)) (<= terminal (p 1 ?x)) (<= (goal r 1) (p ?x 1))"
+    assert _demand(text, "p") == set()
 
 
 def test_constants_are_asked_for_in_every_state() -> None:

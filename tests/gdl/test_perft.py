@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,7 @@ def test_every_game_of_ours_has_its_counts() -> None:
 def test_counts_are_well_formed(path: Path) -> None:
     lines = [tuple(map(int, line.split(" "))) for line in _lines(path)]
     assert [depth for depth, _, _ in lines] == list(range(1, len(lines) + 1))
-    for (_, sequences, terminal), (_, following, _) in zip(lines, lines[1:], strict=False):
+    for (_, sequences, terminal), (_, following, _) in pairwise(lines):
         assert 0 <= terminal <= sequences
         assert following >= sequences - terminal > 0
     # to depth 3 at least, or to about 10^5 sequences, or to the end of the game

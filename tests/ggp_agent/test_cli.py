@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,14 @@ import pytest
 from ggp_agent import cli, library
 from ggp_agent.manager.record import validate
 from ggp_agent.parameters import AGENTS, PARAMETERS
-from tests.ggp_agent.processes import GUARD, descendants_of, is_running, own_children, wait_until
+from tests.ggp_agent.processes import (
+    GUARD,
+    command_line,
+    descendants_of,
+    is_running,
+    own_children,
+    wait_until,
+)
 
 COMMAND = "import sys; sys.argv[0] = 'ggp-agent'; from ggp_agent.cli import main; main()"
 
@@ -435,6 +441,14 @@ class Background:
             text in self.output
         )
 
+    def has_workers(self) -> bool:
+        """Wait until it has started its first worker."""
+        return wait_until(
+            lambda: any(
+                "ggp_agent.worker" in command_line(pid) for pid in descendants_of(self.process.pid)
+            )
+        )
+
     def end_by(self, number: signal.Signals, *, group: bool = False) -> int:
         """Send a signal; the exit code, after which no process of it may be left."""
         family = descendants_of(self.process.pid)
@@ -472,8 +486,7 @@ class TestSignals:
         with Background(
             tmp_path, "match", "connectFour", "uct", "uct", "--record", tmp_path / "records"
         ) as match:
-            assert wait_until(lambda: bool(descendants_of(match.process.pid)))
-            time.sleep(0.3)
+            assert match.has_workers()
             assert match.end_by(signal.SIGINT, group=True) == 130
         assert not (tmp_path / "records").exists()
 
@@ -496,7 +509,7 @@ class TestSignals:
 
     def test_a_server_that_is_still_loading_ends_as_well(self, tmp_path: Path) -> None:
         with Background(tmp_path, "serve", "--port", str(free_port())) as server:
-            assert wait_until(lambda: bool(descendants_of(server.process.pid)))
+            assert server.has_workers()
             server.end_by(signal.SIGTERM)
 
     def test_a_killed_server_takes_its_workers_along(self, tmp_path: Path) -> None:

@@ -213,11 +213,11 @@ def test_sums_of_products_keep_their_truth_table(sums: list[list[list[int]]]) ->
     rules: dict[int, Bodies] = {}
     for number, bodies in enumerate(sums, SOURCES + 1):
         chained = [[*body, (number - 1) * (-1) ** i] for i, body in enumerate(bodies)]
-        rules[number] = bodies if number == SOURCES + 1 else [*chained, *bodies[:1]]
+        rules[number] = bodies if number == SOURCES + 1 else chained + bodies[:1]
     literals, gates = _factored(rules, SOURCES)
     for values in product((False, True), repeat=SOURCES):
         sources = dict(enumerate(values, 1))
         known = dict(sources)
-        for atom, bodies in rules.items():
-            known[atom] = any(all(known[abs(p)] == (p > 0) for p in body) for body in bodies)
+        for atom, own in rules.items():
+            known[atom] = any(all(known[abs(p)] == (p > 0) for p in body) for body in own)
             assert truth(literals[atom], gates, sources) == known[atom]

@@ -50,12 +50,14 @@ def _ready(network: Network, seed: int = 1) -> tuple[Layout, Lanes]:
 
 def _lanes_of(rows: U64) -> Bits:
     """(n, WORDS) rows as (n, LANES) truth values."""
-    return np.unpackbits(np.ascontiguousarray(rows).view(np.uint8), axis=1, bitorder="little") == 1
+    bits = np.unpackbits(np.ascontiguousarray(rows).view(np.uint8), axis=1, bitorder="little")
+    return bits.astype(np.bool_)
 
 
 def _read(lanes: Lanes, literals: NDArray[np.int32]) -> Bits:
     inverted = (literals & 1).astype(bool)
-    return _lanes_of(lanes.values[literals >> 1]) ^ inverted[:, np.newaxis]
+    read: Bits = _lanes_of(lanes.values[literals >> 1]) ^ inverted[:, np.newaxis]
+    return read
 
 
 def _moves_made(layout: Layout, lanes: Lanes) -> Bits:
@@ -278,7 +280,8 @@ def _marks(network: Network, lanes: Lanes) -> NDArray[np.int64]:
         for i, fluent in enumerate(network.fluents)
         if isinstance(fluent, tuple) and fluent[0] == "cell" and fluent[3] != "b"
     ]
-    return _lanes_of(lanes.values[rows]).sum(axis=0)
+    count: NDArray[np.int64] = _lanes_of(lanes.values[rows]).sum(axis=0)
+    return count
 
 
 def test_a_playout_ends_every_game_and_freezes_it_there() -> None:

@@ -180,7 +180,6 @@ def test_a_cycle_over_the_negation_of_another_is_iterated_after_it() -> None:
     assert max(strata) > 0
 
 
-@pytest.mark.slow
 def test_public_sheets_with_positive_cycles_keep_them() -> None:
     network = compile_network(ground(shared_sheet("cubicup_3player"), seconds=120))
     assert len(network.feedback) > 0

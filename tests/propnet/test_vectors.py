@@ -1,5 +1,7 @@
 """Every operation on vectors of words, word by word against numpy."""
 
+# mypy: disable-error-code="untyped-decorator"
+
 from __future__ import annotations
 
 from collections.abc import Callable

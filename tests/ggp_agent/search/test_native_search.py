@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import random
 import time
 
 import numpy as np
 import pytest
 
 from gdl.rules import read_term
-from gdl.state_machine import Move, State
+from gdl.state_machine import Move
 from ggp_agent.parameters import Value
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.tree import NEW, NODES, OPEN, TERMINAL
-from ggp_agent.thinking import Thinker
+from tests.ggp_agent.search.arena import goals_against_random, play
 from tests.ggp_agent.search.positions import (
     GUARD,
     SEQUENTIAL,
@@ -273,55 +272,14 @@ class TestTactics:
         assert search.choose() == ("place", "3", "1")
 
 
-class RandomPlayer:
-    """Moves at random."""
-
-    def __init__(self, game: str, role: int, seed: int) -> None:
-        self.machine, self.role, self.dice = machine_of(game), role, random.Random(seed)
-        self.state: State = self.machine.initial_state
-
-    def enter(self, state: State, joint_move: object) -> None:
-        self.state = state
-
-    def think(self, deadline: float, interrupted: object) -> None:
-        pass
-
-    def choose(self) -> Move:
-        return self.dice.choice(self.machine.legal_moves(self.state, self.role))
-
-    def report(self) -> dict[str, object]:
-        return {}
-
-
-def play(game: str, players: list[Thinker]) -> tuple[int, ...]:
-    """A game between thinkers in this process: its goals."""
-    machine = machine_of(game)
-    state = machine.initial_state
-    while not machine.is_terminal(state):
-        for player in players:
-            player.think(time.monotonic() + GUARD, lambda: False)
-        joint_move = tuple(player.choose() for player in players)
-        for role, move in enumerate(joint_move):
-            assert move in machine.legal_moves(state, role)
-        state = machine.next_state(state, joint_move)
-        for player in players:
-            player.enter(state, joint_move)
-    return machine.goals(state)
-
-
 class TestPlay:
     @pytest.mark.parametrize("role", [0, 1])
     def test_never_loses_tic_tac_toe_against_random(self, role: int) -> None:
-        for seed in range(10):
-            searching = native(TTT, role, seed, simulations=500)
-            opponent = RandomPlayer(TTT, 1 - role, seed)
-            players: list[Thinker] = [searching, opponent]
-            goals = play(TTT, players if role == 0 else players[::-1])
-            assert goals[role] >= 50
+        assert min(goals_against_random(TTT, role, 10, simulations=500)) >= 50
 
     def test_draws_tic_tac_toe_against_itself(self) -> None:
         for seed in range(4):
-            players: list[Thinker] = [native(TTT, r, 2 * seed + r, simulations=3000) for r in (0, 1)]
+            players = [native(TTT, role, 2 * seed + role, simulations=3000) for role in (0, 1)]
             assert play(TTT, players) == (50, 50)
 
 
