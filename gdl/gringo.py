@@ -1,7 +1,7 @@
-"""The grounder's own process: an ASP program on standard input, its ground rules (aspif) on output.
+"""The grounder's own process: an ASP program on standard input, ground rules (aspif) on output.
 
-A grounder can only be stopped by ending its process, so it gets one: `python -m gdl.gringo BYTES`
-limits its address space to BYTES (0: no limit) and dies with the process that started it.
+A grounder can only be stopped by ending its process, so it gets one.
+`python -m gdl.gringo BYTES PARENT` limits its address space to BYTES (0: no limit) and dies with PARENT, the process that started it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ import clingo
 _PR_SET_PDEATHSIG = 1
 
 
-def die_with_parent() -> None:
+def die_with_parent(parent: int | None = None) -> None:
     """Ask the kernel to end this process when its parent ends, however that happens (Linux).
 
-    Strictly, when the parent's thread that started it ends: it must be one that stays.
+    Strictly, when the parent's thread that started it ends: it must be one that stays.  Tell
+    the parent's id where the parent may have ended already.
     """
     if sys.platform == "linux":
-        parent = os.getppid()
+        parent = parent or os.getppid()
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
             os._exit(1)
@@ -31,7 +32,7 @@ def die_with_parent() -> None:
 
 def main() -> int:
     """Ground standard input; clingo's exit code."""
-    die_with_parent()
+    die_with_parent(int(sys.argv[2]))
     limit = int(sys.argv[1])
     if limit:
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

@@ -14,6 +14,7 @@ The grounder (`gdl.gringo`) runs in a process that is killed when its time is up
 from __future__ import annotations
 
 import math
+import os
 import queue
 import subprocess
 import sys
@@ -208,7 +209,7 @@ class _Grounder:
     def __init__(self, program: str, memory: int) -> None:
         self._program, self._memory = program, memory
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "gdl.gringo", str(memory)],
+            [sys.executable, "-m", "gdl.gringo", str(memory), str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

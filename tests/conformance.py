@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from gdl import grounding
 from gdl.rules import RuleSheet
 from gdl.state_machine import State, StateMachine
 from tests.naive import random_playout
@@ -26,16 +23,6 @@ def shared_sheet(name: str) -> RuleSheet:
     if not path.is_file():
         pytest.skip(f"no {path.name} in {SHARED}; set GGP_RULESHEETS")
     return RuleSheet.from_file(path)
-
-
-def ground_only(way: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ground in one of the two ways; else the faster one gives the result (`gdl.grounding`)."""
-    race = grounding._race
-
-    def alone(ways: Sequence[Callable[[], str]], *limits: Any) -> tuple[int, str]:
-        return way, race([ways[way]], *limits)[1]
-
-    monkeypatch.setattr(grounding, "_race", alone)
 
 
 def assert_agree(

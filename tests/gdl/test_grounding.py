@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 
 from gdl.errors import GroundingError, GroundingTimeout
-from gdl.grounding import ALWAYS, GroundProgram, ground
+from gdl.grounding import ALWAYS, WAYS, GroundProgram, ground
 from gdl.rules import RuleSheet, Term
 from gdl.state_machine import JointMove
-from tests.conformance import ground_only
 from tests.naive import NaiveStateMachine, random_playout
 from tests.small_sheets import SHEETS, small_sheet, tic_tac_toe
 
@@ -69,20 +68,14 @@ class _Evaluator:
         return {term for term, atom in numbers.items() if holds(atom)}
 
 
-WAYS = ("as they are", "on demand")
-
-
 CYCLIC = {"recursion over fluents", "mutual recursion, and a cycle below a negated one"}
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", [name for name in SHEETS if name not in CYCLIC])
-def test_ground_rules_mean_what_the_rules_do(
-    name: str, way: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ground_only(WAYS.index(way), monkeypatch)
+def test_ground_rules_mean_what_the_rules_do(name: str, way: str) -> None:
     sheet = small_sheet(name)
-    naive, program = NaiveStateMachine(sheet), ground(sheet, seconds=60)
+    naive, program = NaiveStateMachine(sheet), ground(sheet, seconds=60, ways=[way])
     evaluator = _Evaluator(program)
     assert program.roles == naive.roles
     assert program.initial == naive.fluents(naive.initial_state)

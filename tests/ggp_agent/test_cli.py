@@ -56,9 +56,7 @@ Run = Callable[..., Outcome]
 
 
 @pytest.fixture
-def run(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Run]:
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     """Run a command line in this process."""
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
@@ -323,7 +321,11 @@ class TestMatch:
             (("ticTacToe", "random", "uct:C=99"), 2, ["C=99", "[0, 10]"]),
             (("ticTacToe", "random", "uct:fast"), 2, ["fast", "KEY=VALUE"]),
             (("ticTacToe", "random", "ftp://x"), 1, ["ftp://x", "http://HOST:PORT"]),
-            (("nim", "random", "random", "--start-clock", "0"), 2, ["--start-clock", "more than 0"]),
+            (
+                ("nim", "random", "random", "--start-clock", "0"),
+                2,
+                ["--start-clock", "more than 0"],
+            ),
             (("nim", "random", "random", "--play-clock", "-1"), 2, ["--play-clock"]),
             (("nim", "random", "random", "--play-clock", "nan"), 2, ["--play-clock"]),
             (("nim", "random", "random", "--play-clock", "inf"), None, ["play", "clock"]),

@@ -23,6 +23,7 @@ from ggp_agent.match import AgentMaker
 from ggp_agent.parameters import Agent, find_agent
 from ggp_agent.protocol import Abort, Play, Start, Stop
 from ggp_agent.server import AgentServer
+from ggp_agent.worker import warm_up
 from ggp_agent.workers import WorkerPool
 from propnet.machine import PropnetStateMachine
 from tests.ggp_agent.processes import GUARD, own_children
@@ -100,6 +101,7 @@ class Servers:
 @pytest.fixture(scope="module")
 def servers() -> Iterator[Servers]:
     """A server for each role, the first one searching, the others in turn random and searching."""
+    warm_up()  # or else every worker compiles the kernels for itself
     before = own_children()
     servers = Servers(*(QUICK if i != 1 else find_agent("random") for i in range(SERVERS)))
     yield servers
@@ -187,19 +189,20 @@ class TestMatches:
             assert_clean(record)
 
 
+@pytest.fixture(scope="module")
+def searching() -> Iterator[Servers]:
+    """A server that uses the whole of its clocks; its tree grows too slowly to be full before."""
+    servers = Servers(find_agent("uct").with_settings(["memory=1024", "in_flight=1"]))
+    yield servers
+    servers.close()
+
+
 @pytest.mark.slow
 class TestWhileItSearches:
-    @pytest.fixture(scope="class")
-    def searching(self) -> Iterator[Servers]:
-        """A server that uses the whole of its clocks."""
-        servers = Servers(find_agent("uct").with_settings(["memory=256"]))
-        yield servers
-        servers.close()
-
     def test_info_is_answered_at_once(self, searching: Servers) -> None:
         async def session(player: HttpPlayer) -> list[float]:
-            rules = find_game("breakthrough").text().replace(";", "; ")
-            start = Start("m", "white", f"{rules}\n", 4.0, 4.0)
+            rules = find_game("breakthrough").text() + "\n"
+            start = Start("m", "white", rules, 5.0, 5.0)
             starting = asyncio.create_task(player.start(start))
             while await player.info() != "busy":
                 await asyncio.sleep(0.05)
@@ -246,5 +249,7 @@ class TestStrength:
     @pytest.mark.slow
     @pytest.mark.parametrize("game", ["connectFour", "breakthrough"])
     def test_wins_nearly_always(self, game: str) -> None:
-        goals = [g for role in (0, 1) for g in goals_against_random(game, role, 10, simulations=500)]
+        goals = [
+            g for role in (0, 1) for g in goals_against_random(game, role, 10, simulations=500)
+        ]
         assert goals.count(100) >= 19

@@ -165,7 +165,7 @@ class TestStart:
 
     def test_a_role_that_is_not_there_is_refused(self) -> None:
         async def session() -> None:
-            with pytest.raises(MessageError, match="Z is not a role.*x o"):
+            with pytest.raises(MessageError, match=r"Z is not a role.*x o"):
                 await opened(FakePool(), role="Z")
 
         run(session())

@@ -375,9 +375,7 @@ class TestReasoners:
         desk.move(0, None)
         assert not asked.wait(0.5)
 
-    def test_the_grounder_has_a_limit(
-        self, desk: Desk, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_the_grounder_has_a_limit(self, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
         """Rules that never end must not eat the machine's memory."""
         given: queue.Queue[dict[str, Any]] = queue.Queue()
         made = PropnetStateMachine.from_rules

@@ -6,11 +6,13 @@ from contextlib import closing
 
 import pytest
 
+from gdl.grounding import WAYS, ground
 from gdl.prolog import PrologStateMachine
 from gdl.rules import RuleSheet
 from ggp_agent.library import Game, games
 from propnet.machine import PropnetStateMachine
-from tests.conformance import assert_agree, ground_only, shared_sheet
+from propnet.network import compile_network
+from tests.conformance import assert_agree, shared_sheet
 
 SHARED = {
     "ticTacToe": (3, 20),
@@ -48,15 +50,11 @@ def test_shared_sheets(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SHARED)
-def test_both_ways_of_grounding_give_the_same_game(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sheet, machines = shared_sheet(name), []
-    for way in range(2):
-        with monkeypatch.context() as patch:
-            ground_only(way, patch)
-            machines.append(PropnetStateMachine.from_rules(sheet, seconds=240))
-    assert assert_agree(*machines, playouts=2, steps=40) > 2
+def test_both_ways_of_grounding_give_the_same_game(name: str) -> None:
+    sheet = shared_sheet(name)
+    programs = [ground(sheet, seconds=240, ways=[way]) for way in WAYS]
+    plain, on_demand = (PropnetStateMachine(compile_network(program)) for program in programs)
+    assert assert_agree(plain, on_demand, playouts=2, steps=40) > 2
 
 
 @pytest.mark.slow

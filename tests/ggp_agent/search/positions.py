@@ -99,6 +99,4 @@ def _node(tree: Tree, node: int) -> Node:
         statistics = (tree.move[low:high], tree.tries[low:high], tree.reward[low:high])
         entries.append(tuple(zip(*(values.tolist() for values in statistics), strict=True)))
     goals = tuple(tree.goals[node].tolist()) if kind == TERMINAL else ()
-    return Node(
-        tree.state[node].tobytes(), kind, int(tree.visits[node]), goals, tuple(entries)
-    )
+    return Node(tree.state[node].tobytes(), kind, int(tree.visits[node]), goals, tuple(entries))

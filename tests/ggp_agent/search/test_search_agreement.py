@@ -83,7 +83,9 @@ class TestAgreement:
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
-        "settings", [{"C": 1.0}, {"FPU": 0.5}, {"VO": 0.3}, {"depth": 1}], ids=lambda s: next(iter(s))
+        "settings",
+        [{"C": 1.0}, {"FPU": 0.5}, {"VO": 0.3}, {"depth": 1}],
+        ids=lambda s: next(iter(s)),
     )
     def test_with_other_parameters(self, settings: dict[str, Value]) -> None:
         """Both take the parameter, in the same way, and it makes a difference."""

@@ -6,6 +6,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -50,9 +51,7 @@ def selected(
 ) -> Counter[int]:
     """How often each entry is selected."""
     parameters, random_state = SelectionParameters(c, fpu, vo), dice()
-    return Counter(
-        int(select_move(tree, 0, role, parameters, random_state)) for _ in range(times)
-    )
+    return Counter(int(select_move(tree, 0, role, parameters, random_state)) for _ in range(times))
 
 
 def uct(statistics: Statistics, visits: int, c: float, fpu: float) -> list[float]:
@@ -171,7 +170,7 @@ class TestRandomBelow:
     def test_successive_draws_are_independent(self) -> None:
         state = dice()
         draws = [random_below(state, 2) for _ in range(20001)]
-        pairs = Counter(2 * a + b for a, b in zip(draws, draws[1:], strict=False))
+        pairs = Counter(2 * a + b for a, b in pairwise(draws))
         assert_uniform(pairs, range(4))
 
     def test_goes_on_from_its_state(self) -> None:
