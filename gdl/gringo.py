@@ -1,7 +1,8 @@
 """The grounder's own process: an ASP program on standard input, ground rules (aspif) on output.
 
 A grounder can only be stopped by ending its process, so it gets one.
-`python -m gdl.gringo BYTES PARENT` limits its address space to BYTES (0: no limit) and dies with PARENT, the process that started it.
+`python -m gdl.gringo BYTES PARENT` limits its address space to BYTES (0: no limit) and dies with
+PARENT, the process that started it.
 """
 
 from __future__ import annotations
