@@ -171,10 +171,6 @@ PLAYED = {
     "no legal": ("(role r) (init a) (goal r 1) (<= terminal (true b))", "noop"),
     "terminal at once": ("(role r) (legal r go) (goal r 1) terminal", "noop"),
     "no role": (GOOD + END, "noop"),
-    "the role only by a rule, and another": (
-        f"(<= (role ?x) (player ?x)) (player q) {GOOD} {END}",
-        "noop",
-    ),
     "the other role has no move": (f"(role r) (role s) {GOOD} {END}", "go"),
     "we have no move, the other has": (
         "(role s) (role r) (legal s go) (goal s 1) (<= terminal (true b))",
