@@ -346,7 +346,7 @@ def main() -> int:
                 replies.write(json.dumps(reply) + "\n")
                 replies.flush()
             except OSError:
-                os._exit(1)  # nobody is listening any more
+                os._exit(0)  # nobody is listening any more
 
     worker = Worker(say)
 

@@ -29,6 +29,7 @@ from ggp_agent.search.tree import (
     BYTES_PER_ENTRY,
     NO_NODE,
     NODES,
+    OPEN,
     TERMINAL,
     Tree,
     bytes_per_node,
@@ -83,7 +84,8 @@ class NativeSearch:
         self._batch_seconds /= 2  # one slow batch must not stop the thinking of later moves
         child = NO_NODE if joint_move is None else self._child(joint_move)
         packed = np.frombuffer(state, np.uint64)
-        if child != NO_NODE and np.array_equal(self._tree.state[child], packed):
+        known = child != NO_NODE and self._tree.kind[child] == OPEN
+        if known and np.array_equal(self._tree.state[child], packed):
             keep_subtree(self._tree, child)
         else:
             clear(self._tree, packed)
@@ -98,7 +100,9 @@ class NativeSearch:
         available = 0.0 if budget else deadline - time.monotonic()
         while not self._full and tree.visits[0] < MAX_VISITS and not interrupted():
             started = time.monotonic()
-            if started + self._batch_seconds >= deadline:
+            # the first batch in a state is run in any case: the last one may have been held up
+            estimate = self._batch_seconds if flight.totals[SIMULATIONS] else 0.0
+            if started + estimate >= deadline:
                 return
             batch = self._in_flight(available)
             if budget:

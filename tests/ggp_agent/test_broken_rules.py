@@ -12,6 +12,8 @@ import asyncio
 import http.client
 import os
 import re
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Coroutine, Iterator
@@ -271,6 +273,15 @@ def test_a_grounder_ends_though_its_match_ended_while_it_began(agent: Agent) -> 
         assert agent.say("( ABORT m )") == "aborted"
         assert started.result() == "busy"
     assert wait_until(lambda: not any(map(is_running, helpers)), seconds=10)
+
+
+def test_a_grounder_that_finds_its_parent_gone_does_not_begin() -> None:
+    """Its parent may have been killed before it could ask to be killed along with it."""
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    endless = "p(0). p(s(X)) :- p(X)."
+    command = [sys.executable, "-m", "gdl.gringo", "0", str(gone.pid)]
+    assert subprocess.run(command, input=endless.encode(), timeout=GUARD).returncode == 1
 
 
 def _address_space(pid: int) -> str:

@@ -9,9 +9,11 @@ import queue
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -504,6 +506,8 @@ class TestProcess:
         asyncio.run(session())
 
     def test_a_killed_worker_takes_its_helpers_along(self) -> None:
+        files = set(Path(tempfile.gettempdir()).glob("gdl-*"))
+
         async def session() -> None:
             worker = await WorkerProcess.start()
             try:
@@ -513,6 +517,7 @@ class TestProcess:
             finally:
                 await worker.end()
             assert helpers
+            assert set(Path(tempfile.gettempdir()).glob("gdl-*")) <= files
             assert wait_until(lambda: not any(map(is_running, helpers)))
 
         asyncio.run(session())

@@ -18,7 +18,7 @@ from propnet.machine import PropnetStateMachine
 GUARD = 600.0
 """Seconds that end a search which should have ended by itself."""
 
-SEQUENTIAL: dict[str, Value] = {"in_flight": 1, "playouts": 1, "memory": 16}
+SEQUENTIAL: dict[str, int] = {"in_flight": 1, "playouts": 1, "memory": 16}
 """The sequential algorithm, in little memory."""
 
 

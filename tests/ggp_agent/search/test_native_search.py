@@ -9,7 +9,6 @@ import pytest
 
 from gdl.rules import read_term
 from gdl.state_machine import Move
-from ggp_agent.parameters import Value
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.tree import NEW, NODES, OPEN, TERMINAL
 from tests.ggp_agent.search.arena import goals_against_random, play
@@ -32,7 +31,7 @@ GAMES = [
     "rockPaperScissors",
     "eightPuzzle",
 ]
-PARALLEL: dict[str, Value] = {}
+PARALLEL: dict[str, int] = {}
 """The defaults: many in flight, many playouts a leaf."""
 
 
@@ -111,7 +110,7 @@ class TestTree:
 
     @pytest.mark.parametrize("settings", [SEQUENTIAL, PARALLEL])
     @pytest.mark.parametrize("game", GAMES)
-    def test_nodes_are_what_the_rules_say(self, game: str, settings: dict[str, Value]) -> None:
+    def test_nodes_are_what_the_rules_say(self, game: str, settings: dict[str, int]) -> None:
         """State, legal moves, end and goals of every node, against the state machine."""
         machine = machine_of(game)
         search = native(game, simulations=150, **settings)
@@ -147,7 +146,7 @@ class TestTree:
             assert tree.parent[child] == 0 and tree.state[child].tobytes() == state
 
     @pytest.mark.parametrize("settings", [SEQUENTIAL, PARALLEL])
-    def test_the_depth_limit_ends_simulations(self, settings: dict[str, Value]) -> None:
+    def test_the_depth_limit_ends_simulations(self, settings: dict[str, int]) -> None:
         """Tree and playout together: the goal is the number of steps that were made."""
         for depth in (1, 2, 7, 30):
             search = native(COUNTER, simulations=300, depth=depth, **settings)
@@ -243,7 +242,7 @@ class TestTactics:
     @pytest.mark.parametrize("settings", [SEQUENTIAL, PARALLEL], ids=["sequential", "batches"])
     @pytest.mark.parametrize(("game", "role", "fluents", "move"), TACTICS)
     def test_finds_the_only_move(
-        self, game: str, role: int, fluents: str, move: str, settings: dict[str, Value]
+        self, game: str, role: int, fluents: str, move: str, settings: dict[str, int]
     ) -> None:
         """Wins where one move wins, and stops what would lose in one."""
         state = position(game, fluents)
@@ -362,6 +361,15 @@ class TestLimits:
         assert report(search, "simulations") == 0
         assert search.choose() in machine_of(TTT).legal_moves(machine_of(TTT).initial_state, 0)
 
+    def test_a_batch_that_was_held_up_does_not_stop_the_next_move(self) -> None:
+        """The process was stopped for a while, say."""
+        search = native(TTT, **SEQUENTIAL)
+        search.think(time.monotonic() + 0.1, lambda: False)
+        search._batch_seconds = 100.0
+        take_turn(search, TTT, (("place", "2", "2"), "noop"))
+        search.think(time.monotonic() + 5, lambda: False)
+        assert report(search, "simulations") > 0
+
     def test_thinks_until_the_deadline(self) -> None:
         search = native(TTT, simulations=10)
         search_on(search)  # kernels are loaded
@@ -421,6 +429,13 @@ class TestFaultyRules:
         search_on(search)
         kinds = {len(path): node.kind for path, node in nodes_of(search._tree).items()}
         assert kinds == {0: OPEN, 1: TERMINAL}
+        assert search.choose() in ("go", "stay")
+
+    def test_a_move_is_still_chosen_where_the_game_goes_on(self) -> None:
+        search = native(STUCK, simulations=500)
+        search_on(search)
+        take_turn(search, STUCK, ("go", "stay"))
+        search_on(search)
         assert search.choose() in ("go", "stay")
 
     def test_also_where_it_is_the_first_state(self) -> None:

@@ -32,6 +32,22 @@ from tests.ggp_agent.search.positions import (
 SEEDS = 40
 SIMULATIONS = 120
 
+GAMBLE = """
+; Bets on a coin, of one or nothing; the coin is chance's.  Sure money first, then a fair game.
+(role random) (role gambler) (init (at 0)) (init (money 2))
+(succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5)
+(legal random heads) (legal random tails) (legal random edge)
+(legal gambler pass) (<= (legal gambler bet) (not (true (money 0))))
+(<= wins (does gambler bet) (does random heads)) (<= loses (does gambler bet) (not wins))
+(<= (next (money ?n)) (true (money ?m)) (succ ?m ?n) wins)
+(<= (next (money ?n)) (true (money ?m)) (succ ?n ?m) loses)
+(<= (next (money ?m)) (true (money ?m)) (does gambler pass))
+(<= (next (at ?y)) (true (at ?x)) (succ ?x ?y))
+(<= terminal (true (at 3)))
+(worth 0 0) (worth 1 20) (worth 2 40) (worth 3 60) (worth 4 80) (worth 5 100)
+(<= (goal gambler ?g) (true (money ?m)) (worth ?m ?g)) (goal random 0)
+"""
+
 TTT_MIDDLE = "(control x) (mark 1 3 x) (mark 2 2 o) (mark 3 3 x) (mark 2 3 o)"
 CASES = [
     ("ticTacToe", 0, TTT_MIDDLE),
@@ -43,6 +59,7 @@ CASES = [
         "(mark 3 3 plus) " + " ".join(f"(mark {c} 2 plus)" for c in (1, 4)),
     ),
     ("nim", 0, "(control first) (heap a 1) (heap b 2) (heap c 2) (heap d 0)"),
+    (GAMBLE, 1, "(at 0) (money 2)"),
 ]
 
 
@@ -77,7 +94,7 @@ def distance(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
 
 class TestAgreement:
     @pytest.mark.slow
-    @pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
+    @pytest.mark.parametrize("case", CASES, ids=[case[0].split()[0] for case in CASES])
     def test_with_the_defaults(self, case: tuple[str, int, str]) -> None:
         assert distance(samples(NativeSearch, case), samples(PlainSearch, case)) < 4
 

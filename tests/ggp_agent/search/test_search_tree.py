@@ -87,8 +87,8 @@ class TestNodes:
             parent = int(rng.integers(tree.size[NODES]))
             joint = rng.integers(2**64, dtype=np.uint64)
             edges[parent, int(joint)] = add_node(tree, parent, joint)
-        for (parent, joint), child in edges.items():
-            assert find_child(tree, parent, np.uint64(joint)) == child
+        for (parent, key), child in edges.items():
+            assert find_child(tree, parent, np.uint64(key)) == child
 
     def test_clear_forgets_everything(self) -> None:
         tree = small_tree()
@@ -101,10 +101,10 @@ class TestNodes:
 
 def joint_of(moves: tuple[int, ...]) -> int:
     """The hash of a joint move."""
-    joint = np.uint64(0)
+    joint = 0
     for move in moves:
-        joint = np.uint64(extend_joint(joint, move))
-    return int(joint)
+        joint = int(extend_joint(np.uint64(joint), move))
+    return joint
 
 
 class TestJointMoves:

@@ -145,6 +145,16 @@ class TestTies:
         assert_uniform(selected(tree, c=0.0, fpu=0.995, vo=0.01, times=4000), [0, 1])
 
 
+class TestChance:
+    def test_the_role_of_chance_draws_uniformly_whatever_was_found(self) -> None:
+        tree = node_with([(90, 90.0), (5, 0.0), (0, 0.0)], [(90, 90.0), (5, 0.0)], visits=95)
+        parameters, state = SelectionParameters(0.2, 1.0, 0.01, chance=0), dice()
+        counts = Counter(int(select_move(tree, 0, 0, parameters, state)) for _ in range(6000))
+        assert_uniform(counts, range(3))
+        others = {int(select_move(tree, 0, 1, parameters, state)) for _ in range(100)}
+        assert others == {3}
+
+
 class TestOneLegalMove:
     def test_is_taken_whatever_its_value(self) -> None:
         tree = node_with([(3, 3.0), (5, 1.0)], [(8, 0.0)], visits=8)
