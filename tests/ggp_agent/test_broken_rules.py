@@ -111,8 +111,9 @@ def agent() -> Iterator[Agent]:
 @pytest.fixture(autouse=True)
 def nothing_stays_behind(agent: Agent) -> Iterator[None]:
     """After every test the match is ended, and with it the processes that worked for it."""
+    others = _helpers()
     yield
-    helpers = _helpers()
+    helpers = _helpers() - others
     agent.send("( STOP m NIL )")
     assert agent.is_free()
     assert wait_until(lambda: not any(map(is_running, helpers)))
