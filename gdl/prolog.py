@@ -226,7 +226,8 @@ def _program(sheet: RuleSheet, encoder: Encoder, tabled: bool) -> Iterator[str]:
         if name_of(atom) != "distinct"
     }
     derived = {(name_of(c.head), len(arguments_of(c.head))) for c in clauses if c.body}
-    to_table = derived if tabled else _recursive(clauses)
+    recursive = _recursive(clauses)
+    to_table = derived if tabled else recursive
     for name, arity in sorted(defined | used):
         indicator = f"{encoder.relation(name)}/{arity}"
         if (name, arity) in to_table:
@@ -235,7 +236,7 @@ def _program(sheet: RuleSheet, encoder: Encoder, tabled: bool) -> Iterator[str]:
             yield f":- dynamic {indicator}."
         yield f":- discontiguous {indicator}."
     for clause in clauses:
-        yield encoder.clause(Clause(clause.head, _runnable(clause.body)))
+        yield encoder.clause(Clause(clause.head, _runnable(clause.body, recursive)))
 
 
 def _recursive(clauses: Iterable[Clause]) -> set[tuple[str, int]]:
@@ -260,12 +261,22 @@ def _recursive(clauses: Iterable[Clause]) -> set[tuple[str, int]]:
     return {relation for relation in uses if reaches_itself(relation)}
 
 
-def _runnable(body: tuple[Literal, ...]) -> tuple[Literal, ...]:
-    """The body with tests (`not`, `distinct`) behind the literals that bind their variables."""
+def _runnable(body: tuple[Literal, ...], recursive: set[tuple[str, int]]) -> tuple[Literal, ...]:
+    """The body with tests (`not`, `distinct`) behind the literals that bind their variables.
+
+    Recursive calls that build terms come last, when what bounds the terms has been looked up.
+    """
 
     def is_test(literal: Literal) -> bool:
         return not literal.positive or name_of(literal.atom) == "distinct"
 
+    def builds_terms(literal: Literal) -> bool:
+        arguments = arguments_of(literal.atom)
+        return (name_of(literal.atom), len(arguments)) in recursive and any(
+            isinstance(argument, tuple) and any(variables_of(argument)) for argument in arguments
+        )
+
+    body = tuple(sorted(body, key=builds_terms))
     tests = [literal for literal in body if is_test(literal)]
     bound: set[str] = set()
     ordered: list[Literal] = []

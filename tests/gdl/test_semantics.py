@@ -317,6 +317,19 @@ def test_recursion_through_functions_that_builds_bounded_terms(game: Game) -> No
     assert start.after("(s zero)").legal() == "(s zero) (s (s zero))"
 
 
+@pytest.mark.parametrize("body", ["(up (s ?x)) (bound ?x)", "(bound ?x) (up (s ?x))"])
+def test_recursion_through_functions_is_bounded_by_any_literal(game: Game, body: str) -> None:
+    """Whichever is written first: what is larger than all bounds is never asked for."""
+    start = game(
+        ENDLESS_GAME
+        + f"""(bound zero) (bound (s zero)) (init (n (s (s zero)))) (init (n (s (s (s (s zero))))))
+        (<= (up ?x) (true (n ?x))) (<= (up ?x) {body})
+        (<= (legal r ?x) (up ?x)) (<= (next (n ?x)) (does r ?x))"""
+    )
+    assert start.legal() == "zero (s zero) (s (s zero)) (s (s (s (s zero))))"
+    assert start.after("(s zero)").legal() == "zero (s zero)"
+
+
 def test_a_cycle_of_ground_rules_holds_only_if_something_outside_supports_it(game: Game) -> None:
     """The least fixpoint: the stones of a ring don't hold each other in the air."""
     start = game(

@@ -31,6 +31,7 @@ from ggp_agent.server import AgentServer
 from ggp_agent.workers import WorkerPool
 from tests.ggp_agent.processes import GUARD, command_line, descendants_of, is_running, wait_until
 
+START_CLOCK = 0.6
 CLOCK = 1
 SLACK = 8.0
 """Seconds beyond the clock after which an answer counts as not coming: a hang takes far longer."""
@@ -82,7 +83,7 @@ class Agent:
 
     def start(self, rules: str, role: str = "r") -> str:
         self.prepare()
-        return self.say(f"( START m {role} ({rules}) {CLOCK} {CLOCK})")
+        return self.say(f"( START m {role} ({rules}) {START_CLOCK} {CLOCK})")
 
     def play(self, moves: str = "NIL") -> str:
         """The answer to PLAY, which must not be later than managers wait."""
@@ -148,7 +149,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_read_or_lacks_the_role_is_refused(agent: Agent, name: str) -> None:
     rules, reason = REFUSED[name]
-    status, text = agent.send(f"( START m r ({rules}) {CLOCK} {CLOCK})")
+    status, text = agent.send(f"( START m r ({rules}) {START_CLOCK} {CLOCK})")
     assert status == 400
     assert re.search(reason, text), text
     assert agent.is_free()
@@ -156,7 +157,9 @@ def test_what_cannot_be_read_or_lacks_the_role_is_refused(agent: Agent, name: st
 
 
 def test_the_place_of_the_fault_is_named(agent: Agent) -> None:
-    status, text = agent.send(f"( START m r ((role r)\n (legal r ok)\n  (<= ) ) {CLOCK} {CLOCK})")
+    status, text = agent.send(
+        f"( START m r ((role r)\n (legal r ok)\n  (<= ) ) {START_CLOCK} {CLOCK})"
+    )
     assert (status, text.split(" ")[0]) == (400, "rules:3:3:")
 
 
@@ -315,7 +318,9 @@ def _info_while(agent: Agent, message: str) -> tuple[int, str]:
 def test_a_million_parentheses(agent: Agent, closed: bool) -> None:
     before = _own_memory()
     deep = "(" * 10**6 + "x" + ")" * 10**6 * closed
-    status, text = _info_while(agent, f"( START m r ((role r) (legal r {deep})) {CLOCK} {CLOCK})")
+    status, text = _info_while(
+        agent, f"( START m r ((role r) (legal r {deep})) {START_CLOCK} {CLOCK})"
+    )
     assert status == 400
     assert "nested more than 200 deep" in text and ":1:" in text
     assert _own_memory() - before < 256 * 2**20
@@ -334,7 +339,7 @@ def test_a_sheet_of_20_mebibytes(agent: Agent) -> None:
     before = _own_memory()
     rule = "(<= (next (cell ?x ?y b)) (true (cell ?x ?y b)) (does r (mark ?a ?b)))\n"
     rules = f"(role r) {GOOD} {END} {rule * (20 * 2**20 // len(rule))}"
-    status, text = _info_while(agent, f"( START m r ({rules}) {CLOCK} {CLOCK})")
+    status, text = _info_while(agent, f"( START m r ({rules}) {START_CLOCK} {CLOCK})")
     assert (status, "16777216 bytes" in text) == (413, True), text
     assert _own_memory() - before < 128 * 2**20
     agent.plays_a_good_game()
@@ -344,6 +349,6 @@ def test_a_sheet_of_a_mebibyte(agent: Agent) -> None:
     """Ten times the largest that is known; understood late, but INFO and PLAY are answered."""
     rules = f"(role r) {GOOD} {END}" + " ".join(f"(fact {i} {i + 1} b)" for i in range(50_000))
     agent.prepare()
-    status, text = _info_while(agent, f"( START m r ({rules}) {CLOCK} {CLOCK})")
+    status, text = _info_while(agent, f"( START m r ({rules}) {START_CLOCK} {CLOCK})")
     assert (status, text) == (200, "ready")
     assert agent.play() in ("go", "noop")
