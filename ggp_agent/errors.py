@@ -23,3 +23,7 @@ class PlayerError(GgpError):
 
 class WorkerError(GgpError):
     """The process that thinks for a match died or could not do what it was told."""
+
+
+class SearchError(GgpError):
+    """The search can't work with the parameters that it was given."""

@@ -14,7 +14,7 @@ from gdl.errors import GgpError, GroundingError
 from gdl.prolog import PrologStateMachine
 from gdl.rules import RuleSheet
 from gdl.state_machine import StateMachine
-from ggp_agent.parameters import AGENTS, Agent, find_agent
+from ggp_agent.agents import AGENTS, Agent, find_agent
 from propnet.machine import PropnetStateMachine
 
 T = TypeVar("T")

@@ -29,7 +29,7 @@ from ggp_agent.manager.runner import (
     run_match,
 )
 from ggp_agent.match import stated_roles
-from ggp_agent.parameters import find_agent
+from ggp_agent.agents import find_agent
 from ggp_agent.workers import WorkerPool
 
 

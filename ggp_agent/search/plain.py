@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gdl.state_machine import CHANCE_ROLE, JointMove, Move, State, StateMachine
-from ggp_agent.parameters import Agent
+from ggp_agent.agents import Agent
 from ggp_agent.thinking import Interrupted
 
 

@@ -9,7 +9,8 @@ from functools import cache
 from gdl.rules import RuleSheet, read_term
 from gdl.state_machine import State
 from ggp_agent.library import find_game
-from ggp_agent.parameters import Agent, Value
+from ggp_agent.agents import Agent
+from ggp_agent.parameters import Value
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
 from ggp_agent.search.tree import NO_NODE, NODES, OPEN, TERMINAL, Tree
