@@ -208,9 +208,7 @@ _DECLARED = (
         high=512,
     ),
     Parameter("depth", 500, "longest simulation, tree and playout together", 1, 1e5, "moves"),
-    Parameter(
-        "simulations", 0, "budget per move; 0: until the clock runs out", unit="simulations"
-    ),
+    Parameter("simulations", 0, "budget per move; 0: until the clock runs out", unit="simulations"),
     Parameter("memory", 2048, "most that the tree may take", 16, 65536, "MiB"),
     Parameter("nodes", 4_000_000, "most nodes that the tree may have", 1024, 4_000_000, "nodes"),
     Parameter(

@@ -33,8 +33,8 @@ from gdl.prolog import PrologStateMachine
 from gdl.rules import RuleSheet, Term, read_term
 from gdl.state_machine import JointMove, Move, State, StateMachine
 from gdl.validation import check_rules
-from ggp_agent.errors import WorkerError
 from ggp_agent.agents import Agent
+from ggp_agent.errors import WorkerError
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
 from ggp_agent.thinking import LegalThinker, Thinker

@@ -7,12 +7,10 @@ fetched while the level before is being worked on.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
-from numba import njit
 
 from ggp_agent.search.flight import DEEPEST, EDGES, Flight
+from ggp_agent.search.kernel import fast_part, kernel, part
 from ggp_agent.search.memory import (
     NO_BLOCK,
     UNIT,
@@ -46,7 +44,7 @@ from ggp_agent.search.tree import (
 ENDED, WENT_ON, AT_NEW_STATE = 0, 1, 2
 
 
-@njit(cache=True, nogil=True)
+@part
 def arrive(tree: Tree, flight: Flight, simulation: int, node: int) -> None:
     """A simulation reaches a node."""
     record = tree.nodes[node]
@@ -57,17 +55,17 @@ def arrive(tree: Tree, flight: Flight, simulation: int, node: int) -> None:
         note_reference(tree, flight, simulation, node)
 
 
-@njit(cache=True, nogil=True)
+@fast_part
 def refresh_mean(words, stats: int, size: int, pick: int) -> None:  # type: ignore[no-untyped-def]
     """Compute mean and spread of a move anew from its total and tries."""
-    tries = get_int(words, stats + TRIES * size + pick)
-    if get_float(words, stats + MEAN * size + pick) > CLOSED * 0.5:
-        mean = get_double(words, stats + 2 * pick) / tries
+    tries = np.float32(get_int(words, stats + TRIES * size + pick))
+    if get_float(words, stats + MEAN * size + pick) > np.float32(CLOSED * 0.5):
+        mean = np.float32(get_double(words, stats + 2 * pick)) / tries
         put_float(words, stats + MEAN * size + pick, mean)
-    put_float(words, stats + SPREAD * size + pick, 1.0 / math.sqrt(tries))
+    put_float(words, stats + SPREAD * size + pick, np.float32(1.0) / np.sqrt(tries))
 
 
-@njit(cache=True, nogil=True)
+@part
 def joint_hash(tree: Tree, flight: Flight, simulation: int, level: int) -> np.uint64:
     """The hash of the joint move that a simulation made at a level of its path."""
     joint = np.uint64(0)
@@ -76,7 +74,7 @@ def joint_hash(tree: Tree, flight: Flight, simulation: int, level: int) -> np.ui
     return joint
 
 
-@njit(cache=True, nogil=True)
+@part
 def child_of(tree: Tree, flight: Flight, simulation: int, level: int) -> int:
     """The node to which a simulation's joint move at a level leads, or NO_NODE."""
     node = flight.path[level, simulation, 0]
@@ -88,7 +86,7 @@ def child_of(tree: Tree, flight: Flight, simulation: int, level: int) -> int:
     return int(follow(tree, get_int(tree.pool.words, place + pick)))
 
 
-@njit(cache=True, nogil=True)
+@part
 def link(tree: Tree, flight: Flight, simulation: int, level: int, child: int) -> None:
     """Remember the node to which a simulation's joint move at a level leads."""
     node = flight.path[level, simulation, 0]
@@ -101,7 +99,7 @@ def link(tree: Tree, flight: Flight, simulation: int, level: int, child: int) ->
         put_int(tree.pool.words, place + pick, edge_to(tree, child))
 
 
-@njit(cache=True, nogil=True)
+@part
 def _step_down(tree: Tree, flight: Flight, simulation: int) -> int:
     """One simulation selects a joint move in the node where it is, and follows it if it can."""
     node, depth = flight.leaf[simulation], flight.depth[simulation]
@@ -119,7 +117,8 @@ def _step_down(tree: Tree, flight: Flight, simulation: int) -> int:
         pick = flight.path[depth, simulation, 1 + role]
         place = stats + TRIES * record.count + pick
         put_int(words, place, get_int(words, place) + 1)
-        refresh_mean(words, stats, record.count, pick)
+        if role == record.mover or record.mover == SEVERAL:
+            refresh_mean(words, stats, record.count, pick)
     flight.depth[simulation] = depth + 1
     child = child_of(tree, flight, simulation, depth)
     if child == NO_NODE:
@@ -129,7 +128,7 @@ def _step_down(tree: Tree, flight: Flight, simulation: int) -> int:
     return WENT_ON
 
 
-@njit(cache=True, nogil=True)
+@part
 def _fetch_statistics(tree: Tree, node: int) -> None:
     """Have a node's moves and their means under way."""
     record, words = tree.nodes[node], tree.pool.words
@@ -140,7 +139,7 @@ def _fetch_statistics(tree: Tree, node: int) -> None:
             prefetch(words, stats + line)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def descend(tree: Tree, flight: Flight, waiting: int) -> int:
     """Walk down with the first `waiting` simulations of the list, each from where it is.
 
@@ -167,7 +166,7 @@ def descend(tree: Tree, flight: Flight, waiting: int) -> int:
     return new
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take_off(tree: Tree, flight: Flight, root: int, batch: int) -> None:
     """Put the simulations at the root."""
     for simulation in range(batch):
@@ -178,7 +177,7 @@ def take_off(tree: Tree, flight: Flight, root: int, batch: int) -> None:
         arrive(tree, flight, simulation, root)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_edges(flight: Flight, batch: int) -> None:
     """Add the simulations' paths to the totals."""
     for simulation in range(batch):

@@ -7,10 +7,10 @@ from there.  Otherwise the state is added, one node per simulation.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ggp_agent.search.descent import arrive, link
 from ggp_agent.search.flight import ROUNDS, Flight
+from ggp_agent.search.kernel import entry, kernel, part, stage
 from ggp_agent.search.memory import (
     NO_BLOCK,
     UNIT,
@@ -25,33 +25,35 @@ from ggp_agent.search.tree import (
     TERMINAL,
     Tree,
     add_node,
+    fetch_bucket,
+    fetch_node,
     find_node,
     hash_of,
     recycle,
 )
 from propnet import kernels
 from propnet.layout import U64, Lanes, Layout
-from propnet.vectors import WORDS, load, store
+from propnet.vectors import WORDS, any_lane, load, splat, store
 
 PATIENT_ROUNDS = 3
 """Batches look for new states so many times; a single simulation as often as it takes."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def transpose_rows(rows: U64, first: int, count: int, block: U64, by_lane: U64) -> None:
     """Sets of lanes per move as sets of moves per lane: `by_lane` (L, words of `count` bits)."""
-    for part in range((count + 63) >> 6):
-        inside = min(64, count - 64 * part)
+    for column in range((count + 63) >> 6):
+        inside = min(64, count - 64 * column)
         for word in range(WORDS):
             for i in range(inside):
-                block[i] = rows[first + 64 * part + i, word]
+                block[i] = rows[first + 64 * column + i, word]
             block[inside:] = np.uint64(0)
             kernels.transpose(block)
             for i in range(64):
-                by_lane[64 * word + i, part] = block[i]
+                by_lane[64 * word + i, column] = block[i]
 
 
-@njit(cache=True, nogil=True)
+@stage
 def _compute_states(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, count: int) -> None:
     """The states to which the listed simulations' last joint moves lead, in lanes and packed."""
     roles = len(tree.best)
@@ -72,28 +74,41 @@ def _compute_states(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, co
     kernels.save_states(layout, lanes, flight.states, count)
 
 
-@njit(cache=True, nogil=True)
-def _see_moves(layout: Layout, lanes: Lanes, flight: Flight) -> None:
-    """Terminal (in `active`), goals, and the legal moves of every lane (in `by_lane`)."""
-    kernels.see_position(layout, lanes)
-    store(lanes.active, 0, kernels.read(lanes.values, layout.terminal))
-    for move in range(len(layout.legal)):
-        store(flight.rows, move, kernels.read(lanes.values, layout.legal[move]))
-    kernels.read_goals(layout, lanes, flight.goals)
-    transpose_rows(flight.rows, 0, len(layout.legal), lanes.block, flight.by_lane)
-
-
-@njit(cache=True, nogil=True)
-def _list_moves(layout: Layout, tree: Tree, flight: Flight, node: int, lane: int) -> bool:
-    """Enter a lane's legal moves; False if there is no room for them.
+@stage
+def _see_moves(layout: Layout, lanes: Lanes, flight: Flight, count: int) -> None:
+    """The legal moves of lanes 0 to count - 1 (in `by_lane`), which of them are at the end of the
+    game (in `active`), and the goals where there are any such.
 
     A state in which a role has no legal move (its rules are faulty) counts as the end.
     """
+    kernels.see_position(layout, lanes)
+    ended = kernels.read(lanes.values, layout.terminal)
+    for role in range(len(layout.span) - 1):
+        some = splat(kernels.NONE)
+        for move in range(layout.span[role], layout.span[role + 1]):
+            legal = kernels.read(lanes.values, layout.legal[move])
+            store(flight.rows, move, legal)
+            some |= legal
+        ended |= ~some
+    for word in range(WORDS):
+        inside = min(64, max(0, count - 64 * word))
+        lanes.active[0, word] = (
+            kernels.ALL if inside == 64 else (np.uint64(1) << np.uint64(inside)) - np.uint64(1)
+        )
+    store(lanes.active, 0, load(lanes.active, 0) & ended)
+    if any_lane(load(lanes.active, 0)):
+        kernels.read_goals(layout, lanes, flight.goals)
+    transpose_rows(flight.rows, 0, len(layout.legal), lanes.block, flight.by_lane)
+
+
+@part
+def _list_moves(layout: Layout, tree: Tree, flight: Flight, node: int, lane: int) -> bool:
+    """Enter a lane's legal moves; False if there is no room for them."""
     roles, count = len(tree.best), 0
-    for part in range(flight.by_lane.shape[1]):
-        bits = flight.by_lane[lane, part]
+    for column in range(flight.by_lane.shape[1]):
+        bits = flight.by_lane[lane, column]
         while bits != np.uint64(0):
-            flight.found[count] = 64 * part + lowest_bit(bits)
+            flight.found[count] = 64 * column + lowest_bit(bits)
             bits &= bits - np.uint64(1)
             count += 1
     record = tree.nodes[node]
@@ -108,9 +123,7 @@ def _list_moves(layout: Layout, tree: Tree, flight: Flight, node: int, lane: int
         first = place
         while place < count and flight.found[place] < layout.span[role + 1]:
             place += 1
-        if place == first:
-            record.kind = TERMINAL
-        elif place - first > 1:
+        if place - first > 1:
             movers += 1
             record.mover = role
     put_int(words, base + roles, place)
@@ -121,49 +134,52 @@ def _list_moves(layout: Layout, tree: Tree, flight: Flight, node: int, lane: int
     return True
 
 
-@njit(cache=True, nogil=True)
+@part
 def _open_node(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, lane: int) -> int:
     """A new node for the state in a lane, whose hash is not in the tree; NO_NODE without room."""
-    node = add_node(tree, flight.states, lane, hash_of(flight.states, lane))
+    node = add_node(tree, flight.states, lane, flight.keys[lane])
     if node == NO_NODE:
         return NO_NODE
     if (lanes.active[0, lane >> 6] >> np.uint64(lane & 63)) & np.uint64(1):
         tree.nodes[node].kind = TERMINAL
+        for role in range(len(tree.best)):
+            tree.scores[node, role, :] = flight.goals[role, lane]
     elif not _list_moves(layout, tree, flight, node, lane):
         recycle(tree, node)
         return NO_NODE
-    if tree.nodes[node].kind == TERMINAL:
-        for role in range(len(tree.best)):
-            tree.scores[node, role, :] = flight.goals[role, lane]
     return node
 
 
-@njit(cache=True, nogil=True)
+@entry
 def open_root(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight) -> int:
     """The node of the state in `flight.states[0]`, made if there is none; NO_NODE without room."""
-    node = find_node(tree, flight.states, 0, hash_of(flight.states, 0))
+    flight.keys[0] = hash_of(flight.states, 0)
+    node = find_node(tree, flight.states, 0, flight.keys[0])
     if node == NO_NODE:
         kernels.load_states(layout, lanes, flight.states, 1)
-        _see_moves(layout, lanes, flight)
+        _see_moves(layout, lanes, flight, 1)
         node = _open_node(layout, lanes, tree, flight, 0)
     return node
 
 
-@njit(cache=True, nogil=True)
-def expand(
-    layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, new: int, go_on: bool
-) -> int:
+@stage
+def expand(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, new: int, go_on: bool) -> int:
     """Look at the states that `new` simulations have come to; adds those that are not known.
 
     Returns how many simulations are on known ground and, if they may, go on; `lists[0]` has them.
     """
     _compute_states(layout, lanes, tree, flight, new)
-    _see_moves(layout, lanes, flight)
+    _see_moves(layout, lanes, flight, new)
     flight.totals[ROUNDS] += 1
+    for k in range(new):
+        flight.keys[k] = hash_of(flight.states, k)
+        fetch_bucket(tree, flight.keys[k])
+    for k in range(new):
+        fetch_node(tree, flight.keys[k])
     waiting = 0
     for k in range(new):
         simulation = flight.lists[1, k]
-        node = find_node(tree, flight.states, k, hash_of(flight.states, k))
+        node = find_node(tree, flight.states, k, flight.keys[k])
         known = node != NO_NODE
         if not known:
             node = _open_node(layout, lanes, tree, flight, k)

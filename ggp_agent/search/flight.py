@@ -60,7 +60,7 @@ class Flight(NamedTuple):
     goals: NDArray[np.uint8]
     """(R, L)"""
     by_lane: U64
-    """(L, words of M bits) a set of moves for every lane"""
+    """(planes * L, words of M bits) a set of moves for every lane, or several planes of them"""
     masks: U64
     """(rows, 8) rows of lanes: greedy (R), then the bits of 1 - epsilon (R * (CHANCE_BITS + 1)),
     then the bits of the goals (R * GOAL_BITS), then one to work with"""
@@ -71,7 +71,7 @@ class Flight(NamedTuple):
     rows: U64
     """(M, 8) a set of lanes for every move, to work with"""
     found: I32
-    """(M,) the legal moves of a state"""
+    """(max(M, D * R),) a list of moves, to work with"""
     mast: NDArray[np.float64]
     """(2, M) MAST: how often a move was played, and the sum of the goals that it led to"""
     quality: NDArray[np.float32]
@@ -81,7 +81,11 @@ class Flight(NamedTuple):
     ties: I32
     """(2 * M + 1,) the number of groups of moves of equal quality in `order`, and their bounds"""
     values: NDArray[np.float32]
-    """(M,) values of the moves between which a role selects"""
+    """(max(M, D * R),) values or rewards of a list of moves, to work with"""
+    times: NDArray[np.float32]
+    """likewise how often each was played"""
+    keys: U64
+    """(L,) hashes of `states`"""
     log_roots: NDArray[np.float32]
     """(LOG_ROOTS,) sqrt(ln n)"""
     random: U64
@@ -116,17 +120,19 @@ def new_flight(layout: Layout, agent: Agent, chance: int, seed: int) -> Flight:
         joint=np.zeros((LANES, roles), np.int32),
         rewards=np.zeros((LANES, roles), np.float32),
         goals=np.zeros((roles, LANES), np.uint8),
-        by_lane=np.zeros((LANES, (moves + 63) // 64), np.uint64),
+        by_lane=np.zeros((limit.bit_length() * LANES, (moves + 63) // 64), np.uint64),
         masks=rows(roles * (CHANCE_BITS + 2 + GOAL_BITS) + 1),
         planes=rows(limit.bit_length() * moves),
         top=np.zeros(moves, np.int32),
         rows=rows(moves),
-        found=np.zeros(moves, np.int32),
+        found=np.zeros(max(moves, limit * roles), np.int32),
         mast=np.zeros((2, moves)),
         quality=np.full(moves, 100.0, np.float32),
         order=np.arange(moves, dtype=np.int32),
         ties=np.zeros(2 * moves + 1, np.int32),
-        values=np.zeros(moves, np.float32),
+        values=np.zeros(max(moves, limit * roles), np.float32),
+        times=np.zeros(max(moves, limit * roles), np.float32),
+        keys=np.zeros(LANES, np.uint64),
         log_roots=log_roots,
         random=random.integers(0, 2**64, size=1, dtype=np.uint64),
         totals=np.zeros(6, np.int64),

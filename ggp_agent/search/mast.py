@@ -8,9 +8,9 @@ summed up by counting bits.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ggp_agent.search.flight import COUNT, GOAL_BITS, SUM, Flight
+from ggp_agent.search.kernel import kernel
 from ggp_agent.search.selection import random_below
 from propnet.layout import Lanes, Layout
 from propnet.vectors import any_lane, load, popcount, store
@@ -19,7 +19,7 @@ UNSEEN = 100.0
 """The value of a move that was never played."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def note_moves(layout: Layout, lanes: Lanes, flight: Flight) -> None:
     """Count the moves that were just chosen in the active lanes."""
     active, moves = load(lanes.active, 0), len(layout.legal)
@@ -38,7 +38,7 @@ def note_moves(layout: Layout, lanes: Lanes, flight: Flight) -> None:
             carry &= old
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_playouts(layout: Layout, flight: Flight, goal_rows: int) -> None:
     """Add what the planes hold to the statistics; the goals' bits are in `masks[goal_rows:]`."""
     moves = len(layout.legal)
@@ -57,7 +57,7 @@ def add_playouts(layout: Layout, flight: Flight, goal_rows: int) -> None:
             flight.mast[SUM, move] += total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sort_moves(layout: Layout, flight: Flight) -> None:
     """Compute every move's value, and sort every role's moves by it (they are nearly sorted)."""
     quality, order, ties = flight.quality, flight.order, flight.ties
@@ -84,7 +84,7 @@ def sort_moves(layout: Layout, flight: Flight) -> None:
     ties[0] = groups
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shuffle_ties(flight: Flight) -> None:
     """Put moves of equal value in a random order."""
     order, ties = flight.order, flight.ties

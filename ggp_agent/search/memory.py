@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from ggp_agent.search.kernel import entry, kernel, part
 from propnet.layout import I32
 
 UNIT = 16
@@ -125,7 +126,7 @@ def lowest_bit(typing_context: Any, word: Any) -> Any:
     return types.int64(word), emit
 
 
-@njit(cache=True, nogil=True)
+@part
 def _push(pool: Pool, unit: int, order: int) -> None:
     words, head = pool.words, pool.free[order]
     pool.order[unit] = order
@@ -135,7 +136,7 @@ def _push(pool: Pool, unit: int, order: int) -> None:
     pool.free[order] = unit
 
 
-@njit(cache=True, nogil=True)
+@part
 def _unlink(pool: Pool, unit: int) -> None:
     words, order = pool.words, pool.order[unit]
     after, before = words[unit * UNIT], words[unit * UNIT + 1]
@@ -148,7 +149,7 @@ def _unlink(pool: Pool, unit: int) -> None:
     pool.order[unit] = _TAKEN
 
 
-@njit(cache=True, nogil=True)
+@part
 def _give_back(pool: Pool, unit: int, order: int) -> None:
     """Free an aligned block of 2^order units, joined with its free neighbours."""
     units = len(pool.order)
@@ -162,7 +163,7 @@ def _give_back(pool: Pool, unit: int, order: int) -> None:
     _push(pool, unit, order)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def allocate(pool: Pool, words: int) -> int:
     """The first unit of a block that holds so many words, or NO_BLOCK."""
     units = (words + UNIT - 1) // UNIT
@@ -190,7 +191,7 @@ def allocate(pool: Pool, words: int) -> int:
     return unit
 
 
-@njit(cache=True, nogil=True)
+@entry
 def release(pool: Pool, unit: int, words: int) -> None:
     """Free the block of so many words that begins at a unit."""
     units = (words + UNIT - 1) // UNIT

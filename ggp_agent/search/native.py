@@ -138,9 +138,7 @@ class NativeSearch:
         """Run one batch: ask for its parameters, simulate, tell the rewards."""
         flight = self._flight
         flight.settings[:batch] = self._tuner.ask(batch)
-        simulate_batch(
-            self._layout, self._lanes, self._tree, flight, self._root, batch, playouts
-        )
+        simulate_batch(self._layout, self._lanes, self._tree, flight, self._root, batch, playouts)
         self._tuner.tell(flight.rewards[:batch])
 
     def choose(self) -> Move:
@@ -169,9 +167,7 @@ class NativeSearch:
             if child != NO_NODE and self._agent["solver"] == "on":
                 bounds = tree.scores[child, role].tolist()
                 move = replace(move, low=bounds[0], high=bounds[1])
-            known.append(
-                replace(move, visits=int(tries[place]), total=float(totals[place]))
-            )
+            known.append(replace(move, visits=int(tries[place]), total=float(totals[place])))
         return known
 
     def root_statistics(self) -> tuple[list[Move], NDArray[np.int32], NDArray[np.float64]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from ggp_agent.search.flight import (
     CHANCE_BITS,
@@ -20,7 +19,7 @@ from ggp_agent.search.flight import (
     TRANSITIONS,
     Flight,
 )
-from ggp_agent.search.greedy import choose_moves_greedily
+from ggp_agent.search.kernel import kernel, part, stage
 from ggp_agent.search.mast import note_moves, shuffle_ties, sort_moves
 from ggp_agent.search.settings import EPSILON
 from ggp_agent.search.tree import NO_NODE, OPEN, Tree
@@ -32,13 +31,13 @@ MOST_REJECTIONS = 100
 """Draws after which the Gibbs policy takes the move that was drawn last."""
 
 
-@njit(cache=True, nogil=True)
+@part
 def goal_rows(roles: int) -> int:
     """The first of the rows of `masks` that hold the goals' bits; the greedy lanes are at 0."""
     return roles * (CHANCE_BITS + 2)
 
 
-@njit(cache=True, nogil=True)
+@stage
 def _load_leaves(
     layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, batch: int, playouts: int
 ) -> bool:
@@ -57,7 +56,7 @@ def _load_leaves(
     return some
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _set_chances(flight: Flight, role: int, roles: int, batch: int, playouts: int) -> None:
     """Write 1 - epsilon of every lane's simulation as bits, the highest first, after one for 1."""
     first, masks = roles + role * (CHANCE_BITS + 1), flight.masks
@@ -73,14 +72,14 @@ def _set_chances(flight: Flight, role: int, roles: int, batch: int, playouts: in
                     masks[first + bit, lane >> 6] |= lane_bit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw_greedy(lanes: Lanes, flight: Flight, roles: int) -> None:
     """Draw the lanes in which a role takes its best move: random bits below 1 - epsilon."""
     for role in range(roles):
         first = roles + role * (CHANCE_BITS + 1)
         less, equal = load(flight.masks, first), splat(kernels.ALL)
         for bit in range(1, CHANCE_BITS + 1):
-            draw, limit = kernels.random_vector(lanes.random), load(flight.masks, first + bit)
+            draw, limit = kernels.random_vector(lanes.random, splat(kernels.ALL)), load(flight.masks, first + bit)
             less |= equal & limit & ~draw
             equal &= ~(draw ^ limit)
             if not any_lane(equal):
@@ -90,7 +89,7 @@ def _draw_greedy(lanes: Lanes, flight: Flight, roles: int) -> None:
         store(flight.masks, role, less)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _accept(lanes: Lanes, flight: Flight, layout: Layout, move: int, chance: int, row: int) -> None:
     """Accept a move that was drawn with a chance (of 2^CHANCE_BITS) in the lanes of a row."""
     drawn = load(lanes.values, layout.first_move + move) & load(flight.masks, row)
@@ -101,7 +100,7 @@ def _accept(lanes: Lanes, flight: Flight, layout: Layout, move: int, chance: int
         less = equal
     else:
         for bit in range(CHANCE_BITS - 1, -1, -1):
-            draw = kernels.random_vector(lanes.random)
+            draw = kernels.random_vector(lanes.random, splat(kernels.ALL))
             if (chance >> bit) & 1:
                 less |= equal & ~draw
                 equal &= draw
@@ -114,7 +113,7 @@ def _accept(lanes: Lanes, flight: Flight, layout: Layout, move: int, chance: int
     store(flight.masks, row, load(flight.masks, row) & ~taken)
 
 
-@njit(cache=True, nogil=True)
+@stage
 def _choose_by_gibbs(layout: Layout, lanes: Lanes, flight: Flight) -> None:
     """Every role draws a move with a probability proportional to exp(Q / τ), by rejection.
 
@@ -142,7 +141,7 @@ def _choose_by_gibbs(layout: Layout, lanes: Lanes, flight: Flight) -> None:
         store(lanes.values, layout.first_move + move, load(flight.rows, move))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cut_off(lanes: Lanes, depths: I32, batch: int, playouts: int, depth: int) -> None:
     """End the playouts of simulations that went through `depth` edges of the tree, or more."""
     for simulation in range(batch):
@@ -151,7 +150,7 @@ def _cut_off(lanes: Lanes, depths: I32, batch: int, playouts: int, depth: int) -
                 lanes.active[0, lane >> 6] &= ~(np.uint64(1) << np.uint64(lane & 63))
 
 
-@njit(cache=True, nogil=True)
+@stage
 def _play_on(layout: Layout, lanes: Lanes, flight: Flight, batch: int, playouts: int) -> int:
     """Moves in the active lanes until all games have ended or are too long.
 
@@ -175,7 +174,7 @@ def _play_on(layout: Layout, lanes: Lanes, flight: Flight, batch: int, playouts:
             if flight.ties[0] > 0:
                 shuffle_ties(flight)
             _draw_greedy(lanes, flight, len(layout.span) - 1)
-            choose_moves_greedily(layout, lanes, flight.order, flight.masks)
+            kernels.choose_moves_greedily(layout, lanes, flight.order, flight.masks)
         else:
             _choose_by_gibbs(layout, lanes, flight)
         if counted:
@@ -185,7 +184,7 @@ def _play_on(layout: Layout, lanes: Lanes, flight: Flight, batch: int, playouts:
         step += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _keep_goals(flight: Flight, masks: U64, roles: int, count: int) -> None:
     """Write the lanes' goals as bits."""
     first = goal_rows(roles)
@@ -200,7 +199,7 @@ def _keep_goals(flight: Flight, masks: U64, roles: int, count: int) -> None:
                     masks[row, lane >> 6] |= np.uint64(1) << np.uint64(lane & 63)
 
 
-@njit(cache=True, nogil=True)
+@stage
 def play_out(
     layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, batch: int, playouts: int
 ) -> bool:

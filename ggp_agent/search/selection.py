@@ -13,16 +13,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from ggp_agent.search.flight import GIBBS, LOG_ROOTS, RANDOM, Flight
+from ggp_agent.search.kernel import fast_part, part
 from ggp_agent.search.memory import NO_BLOCK, UNIT, get_float, get_int
 from ggp_agent.search.settings import EPSILON, FPU, REF, VO, C, K, T
 from ggp_agent.search.tree import MEAN, SPREAD, Tree
 from propnet.layout import U64
 
 
-@njit(cache=True, nogil=True)
+@part
 def random_word(random: U64) -> np.uint64:
     """64 random bits; splitmix64 (S. Vigna, 2015) on `random` (1,)."""
     random[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -32,20 +32,20 @@ def random_word(random: U64) -> np.uint64:
     return word ^ (word >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@part
 def random_below(random: U64, bound: int) -> int:
     """A uniform integer below `bound`."""
     # 32 bits times a small bound: the bias is below bound / 2^32
     return int(((random_word(random) >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
 
 
-@njit(cache=True, nogil=True)
+@part
 def random_real(random: U64) -> float:
     """A uniform number in [0, 1)."""
     return np.float64(random_word(random) >> np.uint64(11)) * 2.0**-53
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@fast_part
 def _score_uct(flight: Flight, words, mean, spread, count, exploration, fpu):  # type: ignore[no-untyped-def]
     """Put the values of `count` moves in `flight.values`; returns the highest."""
     values, best = flight.values, np.float32(-1e38)
@@ -58,7 +58,7 @@ def _score_uct(flight: Flight, words, mean, spread, count, exploration, fpu):  #
     return best
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@fast_part
 def _score_grave(  # type: ignore[no-untyped-def]
     flight: Flight, words, mean, spread, count, exploration, fpu, moves, amaf, beta
 ):
@@ -80,7 +80,7 @@ def _score_grave(  # type: ignore[no-untyped-def]
     return best
 
 
-@njit(cache=True, nogil=True)
+@part
 def _draw_near_best(flight: Flight, count: int, threshold: float) -> int:
     """One of the moves whose value is not below the threshold."""
     values, candidates = flight.values, 0
@@ -95,7 +95,7 @@ def _draw_near_best(flight: Flight, count: int, threshold: float) -> int:
     return 0
 
 
-@njit(cache=True, nogil=True)
+@part
 def _pick_by_policy(flight: Flight, words, moves: int, count: int, epsilon: float) -> int:  # type: ignore[no-untyped-def]
     """What the playout's policy picks among moves whose numbers are given."""
     if flight.policy == RANDOM:
@@ -119,7 +119,7 @@ def _pick_by_policy(flight: Flight, words, moves: int, count: int, epsilon: floa
     return count - 1
 
 
-@njit(cache=True, nogil=True)
+@part
 def select_move(tree: Tree, flight: Flight, simulation: int, node: int, role: int) -> int:
     """The place, in an open node's moves, of the one that a role takes.
 
@@ -160,7 +160,7 @@ def select_move(tree: Tree, flight: Flight, simulation: int, node: int, role: in
     return int(low + _draw_near_best(flight, count, best - settings[VO]))
 
 
-@njit(cache=True, nogil=True)
+@part
 def note_reference(tree: Tree, flight: Flight, simulation: int, node: int) -> None:
     """Make the node GRAVE's reference for the roles for which it has enough visits."""
     if tree.nodes[node].amaf == NO_BLOCK:

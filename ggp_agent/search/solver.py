@@ -12,10 +12,9 @@ most of all joint moves.  Chance may do anything.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from ggp_agent.search.descent import child_of
 from ggp_agent.search.flight import Flight
+from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.memory import NO_BLOCK, UNIT, get_int, put_float
 from ggp_agent.search.tree import (
     CHILD,
@@ -36,18 +35,21 @@ MOST_JOINT_MOVES = 100
 """Nodes with more joint moves are not looked through."""
 
 
-@njit(cache=True, nogil=True)
+@part
 def _low(tree: Tree, child: int, role: int) -> int:
     return np.int64(tree.scores[child, role, 0]) if child != NO_NODE else 0
 
 
-@njit(cache=True, nogil=True)
+@part
 def _high(tree: Tree, child: int, role: int) -> int:
-    return np.int64(tree.scores[child if child != NO_NODE else 0, role, 1] if child != NO_NODE
-                    else tree.best[role])
+    return np.int64(
+        tree.scores[child if child != NO_NODE else 0, role, 1]
+        if child != NO_NODE
+        else tree.best[role]
+    )
 
 
-@njit(cache=True, nogil=True)
+@part
 def _tighten(tree: Tree, node: int, role: int, low: int, high: int) -> bool:
     """Enter bounds where they say more than what is known."""
     scores, changed = tree.scores, False
@@ -60,7 +62,7 @@ def _tighten(tree: Tree, node: int, role: int, low: int, high: int) -> bool:
     return changed
 
 
-@njit(cache=True, nogil=True)
+@part
 def _close(tree: Tree, node: int, pick: int) -> None:
     """Take a move out of selection."""
     record = tree.nodes[node]
@@ -69,7 +71,7 @@ def _close(tree: Tree, node: int, pick: int) -> None:
     put_float(tree.pool.words, stats + (MEAN + 1) * count + pick, 1.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _prove_by_one(tree: Tree, node: int, chance: int, children: I32) -> bool:
     """Bounds of a node in which one role has a choice; whether any has changed."""
     record, words = tree.nodes[node], tree.pool.words
@@ -108,7 +110,7 @@ def _prove_by_one(tree: Tree, node: int, chance: int, children: I32) -> bool:
     return changed
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _prove_by_several(tree: Tree, node: int, picks: I32, bounds: I32) -> bool:
     """Bounds of a node in which several roles choose; whether any has changed.
 
@@ -153,7 +155,7 @@ def _prove_by_several(tree: Tree, node: int, picks: I32, bounds: I32) -> bool:
     return changed
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def prove(tree: Tree, flight: Flight, simulation: int) -> None:
     """Back up the bounds of a simulation's leaf along its path, as far as they tell anything."""
     leaf = flight.leaf[simulation]

@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ggp_agent.search.kernel import entry, kernel, part
 from ggp_agent.search.memory import (
     NO_BLOCK,
     ORDERS,
@@ -24,8 +24,8 @@ from ggp_agent.search.memory import (
     aligned,
     allocate,
     empty,
-    get_int,
     new_pool,
+    prefetch,
     put_double,
     put_float,
     put_int,
@@ -143,7 +143,7 @@ def clear(tree: Tree) -> None:
     empty(tree.pool)
 
 
-@njit(cache=True, nogil=True)
+@part
 def hash_of(states: U64, row: int) -> np.uint64:
     """A hash of the packed state in a row."""
     key = np.uint64(0x9E3779B97F4A7C15)
@@ -153,18 +153,33 @@ def hash_of(states: U64, row: int) -> np.uint64:
     return key * np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _bucket(tree: Tree, key: np.uint64) -> int:
     return np.int64((key >> np.uint64(20)) & np.uint64(len(tree.buckets) - 1))
 
 
-@njit(cache=True, nogil=True)
+@part
 def is_stale(tree: Tree, node: int) -> bool:
     """Whether the game has left a node behind: it counts as dropped."""
     return tree.nodes[node].step < tree.counters[STEP] - STEPS_KEPT
 
 
-@njit(cache=True, nogil=True)
+@part
+def fetch_bucket(tree: Tree, key: np.uint64) -> None:
+    """Have the bucket of a hash under way."""
+    prefetch(tree.buckets, _bucket(tree, key))
+
+
+@part
+def fetch_node(tree: Tree, key: np.uint64) -> None:
+    """Have the first node in the bucket of a hash under way."""
+    node = tree.buckets[_bucket(tree, key)]
+    if node != NO_NODE:
+        prefetch(tree.nodes, node)
+        prefetch(tree.states, np.int64(node) * tree.states.shape[1])
+
+
+@part
 def find_node(tree: Tree, states: U64, row: int, key: np.uint64) -> int:
     """The node of a state whose hash is `key`, or NO_NODE."""
     node = tree.buckets[_bucket(tree, key)]
@@ -182,7 +197,7 @@ def find_node(tree: Tree, states: U64, row: int, key: np.uint64) -> int:
     return NO_NODE
 
 
-@njit(cache=True, nogil=True)
+@part
 def add_node(tree: Tree, states: U64, row: int, key: np.uint64) -> int:
     """A new node for a state that has none, without moves yet; NO_NODE if there is no room."""
     counters = tree.counters
@@ -209,7 +224,7 @@ def add_node(tree: Tree, states: U64, row: int, key: np.uint64) -> int:
     return int(node)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def recycle(tree: Tree, node: int) -> None:
     """Take a node out of the table and free what it holds."""
     record, bucket = tree.nodes[node], _bucket(tree, tree.nodes[node].hash)
@@ -233,7 +248,7 @@ def recycle(tree: Tree, node: int) -> None:
     tree.counters[RECYCLED] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def make_room(tree: Tree, root: int, nodes: int, units: int) -> None:
     """Recycle until so many nodes and units are free, or everything was looked at.
 
@@ -258,13 +273,13 @@ def make_room(tree: Tree, root: int, nodes: int, units: int) -> None:
         counters[LIMIT] *= 2
 
 
-@njit(cache=True, nogil=True)
+@part
 def edge_to(tree: Tree, node: int) -> int:
     """What a parent keeps to find its child: the node and the low bits of its stamp."""
     return ((tree.nodes[node].stamp & _STAMP_MASK) << NODE_BITS) | node
 
 
-@njit(cache=True, nogil=True)
+@entry
 def follow(tree: Tree, edge: int) -> int:
     """The node at an edge; NO_NODE for no edge, or if the node is not there any more."""
     if edge < 0:
@@ -276,14 +291,14 @@ def follow(tree: Tree, edge: int) -> int:
     return NO_NODE if is_stale(tree, node) else node
 
 
-@njit(cache=True, nogil=True)
+@part
 def extend_joint(joint: np.uint64, move: int) -> np.uint64:
     """The hash of a joint move, role by role; start with 0."""
     key = (joint ^ np.uint64(move + 1)) * np.uint64(0x9E3779B97F4A7C15)
     return key ^ (key >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@part
 def find_edge(tree: Tree, parent: int, joint: np.uint64) -> int:
     """The slot of an edge by a joint move, or the one where it is to go.
 
@@ -305,7 +320,7 @@ def find_edge(tree: Tree, parent: int, joint: np.uint64) -> int:
     return free
 
 
-@njit(cache=True, nogil=True)
+@part
 def child_by_joint(tree: Tree, parent: int, joint: np.uint64) -> int:
     """The child by a joint move where several roles move, or NO_NODE."""
     entry = tree.edges[find_edge(tree, parent, joint)]
@@ -316,7 +331,7 @@ def child_by_joint(tree: Tree, parent: int, joint: np.uint64) -> int:
     return follow(tree, entry.edge)
 
 
-@njit(cache=True, nogil=True)
+@part
 def link_by_joint(tree: Tree, parent: int, joint: np.uint64, child: int) -> None:
     """Remember the child by a joint move where several roles move."""
     entry = tree.edges[find_edge(tree, parent, joint)]
@@ -324,7 +339,7 @@ def link_by_joint(tree: Tree, parent: int, joint: np.uint64, child: int) -> None
     entry.stamp, entry.edge = tree.nodes[parent].stamp, edge_to(tree, child)
 
 
-@njit(cache=True, nogil=True)
+@part
 def open_statistics(tree: Tree, node: int) -> bool:
     """Give an open node its statistics; False if there is no room."""
     record = tree.nodes[node]
@@ -343,7 +358,7 @@ def open_statistics(tree: Tree, node: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@part
 def open_amaf(tree: Tree, node: int, moves: int) -> None:
     """Give a node its AMAF table for so many moves, if there is room."""
     block = allocate(tree.pool, 2 * moves)
