@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ggp_agent.search.descent import refresh_mean
+from ggp_agent.search.descent import fetch_statistics, refresh_mean
 from ggp_agent.search.expansion import transpose_rows
 from ggp_agent.search.flight import COUNT, RANDOM, SUM, Flight
 from ggp_agent.search.kernel import fast_part, kernel, part, stage
@@ -190,6 +190,9 @@ def back_up(
     _set_rewards(tree, flight, batch, playouts)
     learn = flight.grave or flight.policy != RANDOM
     for simulation in range(batch):
+        if simulation + 1 < batch:
+            for level in range(flight.depth[simulation + 1]):
+                fetch_statistics(tree, flight.path[level, simulation + 1, 0])
         _back_up(tree, flight, simulation)
         if flight.grave:
             _open_tables(tree, flight, simulation, len(layout.legal))

@@ -32,6 +32,7 @@ from ggp_agent.search.tree import (
     SPREAD,
     STEP,
     TRIES,
+    WORDS_PER_MOVE,
     Tree,
     child_by_joint,
     edge_to,
@@ -40,6 +41,10 @@ from ggp_agent.search.tree import (
     link_by_joint,
     open_statistics,
 )
+
+AHEAD = 8
+"""Simulations between fetching what one will read and its turn."""
+LINES_TO_FETCH = 8
 
 ENDED, WENT_ON, AT_NEW_STATE = 0, 1, 2
 
@@ -129,13 +134,16 @@ def _step_down(tree: Tree, flight: Flight, simulation: int) -> int:
 
 
 @part
-def _fetch_statistics(tree: Tree, node: int) -> None:
-    """Have a node's moves and their means under way."""
+def fetch_statistics(tree: Tree, node: int) -> None:
+    """Have a node's moves and their statistics under way, or the means only where that is much."""
     record, words = tree.nodes[node], tree.pool.words
     prefetch(words, np.int64(record.moves) * UNIT)
     if record.stats != NO_BLOCK:
         stats, count = np.int64(record.stats) * UNIT, record.count
-        for line in range(MEAN * count, TRIES * count, UNIT):
+        first, last = MEAN * count, TRIES * count
+        if WORDS_PER_MOVE * count <= LINES_TO_FETCH * UNIT:
+            first, last = 0, WORDS_PER_MOVE * count
+        for line in range(first, last, UNIT):
             prefetch(words, stats + line)
 
 
@@ -148,10 +156,12 @@ def descend(tree: Tree, flight: Flight, waiting: int) -> int:
     """
     going, new = flight.lists[0], 0
     while waiting > 0:
-        for i in range(waiting):
-            _fetch_statistics(tree, flight.leaf[going[i]])
+        for i in range(min(waiting, AHEAD)):
+            fetch_statistics(tree, flight.leaf[going[i]])
         still = 0
         for i in range(waiting):
+            if i + AHEAD < waiting:
+                fetch_statistics(tree, flight.leaf[going[i + AHEAD]])
             simulation = going[i]
             outcome = _step_down(tree, flight, simulation)
             if outcome == WENT_ON:

@@ -45,9 +45,8 @@ def choose_move(moves: Sequence[RootMove], rule: str, dice: Dice) -> Move:
     """The move to play; `rule` is `mean` or `visits`."""
     certain = max(move.low for move in moves)
     candidates = [move for move in moves if move.high >= certain]
-    if certain > 0 and any(move.low == move.high == certain for move in candidates):
-        if all(move.high <= certain for move in moves):
-            candidates = [move for move in moves if move.low == certain]
+    if certain > 0 and all(move.high <= certain for move in moves):
+        candidates = [move for move in moves if move.low == certain]
     if any(move.high > 0 for move in candidates):
         candidates = [move for move in candidates if move.high > 0]
     values = [_value(move, rule) for move in candidates]

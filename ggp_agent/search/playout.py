@@ -79,7 +79,10 @@ def _draw_greedy(lanes: Lanes, flight: Flight, roles: int) -> None:
         first = roles + role * (CHANCE_BITS + 1)
         less, equal = load(flight.masks, first), splat(kernels.ALL)
         for bit in range(1, CHANCE_BITS + 1):
-            draw, limit = kernels.random_vector(lanes.random, splat(kernels.ALL)), load(flight.masks, first + bit)
+            draw, limit = (
+                kernels.random_vector(lanes.random, splat(kernels.ALL)),
+                load(flight.masks, first + bit),
+            )
             less |= equal & limit & ~draw
             equal &= ~(draw ^ limit)
             if not any_lane(equal):

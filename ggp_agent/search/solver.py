@@ -37,16 +37,14 @@ MOST_JOINT_MOVES = 100
 
 @part
 def _low(tree: Tree, child: int, role: int) -> int:
-    return np.int64(tree.scores[child, role, 0]) if child != NO_NODE else 0
+    return int(tree.scores[child, role, 0]) if child != NO_NODE else 0
 
 
 @part
 def _high(tree: Tree, child: int, role: int) -> int:
-    return np.int64(
-        tree.scores[child if child != NO_NODE else 0, role, 1]
-        if child != NO_NODE
-        else tree.best[role]
-    )
+    if child == NO_NODE:
+        return int(tree.best[role])
+    return int(tree.scores[child, role, 1])
 
 
 @part

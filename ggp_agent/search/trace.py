@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -75,9 +76,8 @@ class Trace:
         }
 
 
-def one_line(report: dict[str, object] | object) -> str:
+def one_line(report: Mapping[str, Any]) -> str:
     """The report of a search in a line for the log."""
-    assert isinstance(report, dict)
     if not report.get("simulations"):
         return "no simulations"
     seconds = float(report["seconds"]) or 1e-9

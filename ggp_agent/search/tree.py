@@ -155,7 +155,7 @@ def hash_of(states: U64, row: int) -> np.uint64:
 
 @part
 def _bucket(tree: Tree, key: np.uint64) -> int:
-    return np.int64((key >> np.uint64(20)) & np.uint64(len(tree.buckets) - 1))
+    return int((key >> np.uint64(20)) & np.uint64(len(tree.buckets) - 1))
 
 
 @part
@@ -266,9 +266,9 @@ def make_room(tree: Tree, root: int, nodes: int, units: int) -> None:
         if hand + 1 >= counters[FRESH]:
             counters[HAND] = 0
         record = tree.nodes[hand]
-        if record.kind != FREE and hand != root:
-            if is_stale(tree, hand) or record.visits <= counters[LIMIT]:
-                recycle(tree, hand)
+        useless = is_stale(tree, hand) or record.visits <= counters[LIMIT]
+        if useless and record.kind != FREE and hand != root:
+            recycle(tree, hand)
     if seen > 0 and seen >= counters[FRESH]:
         counters[LIMIT] *= 2
 
@@ -312,12 +312,12 @@ def find_edge(tree: Tree, parent: int, joint: np.uint64) -> int:
     for i in range(3, -1, -1):
         slot = (first + i) & mask
         entry = tree.edges[slot]
-        if entry.parent == parent and entry.joint == joint:
-            if entry.stamp == tree.nodes[parent].stamp:
-                return slot
+        valid = entry.stamp == tree.nodes[parent].stamp
+        if valid and entry.parent == parent and entry.joint == joint:
+            return int(slot)
         if entry.parent == NO_NODE or entry.stamp != tree.nodes[entry.parent].stamp:
             free = slot
-    return free
+    return int(free)
 
 
 @part
