@@ -7,22 +7,21 @@ import numpy as np
 from ggp_agent.search.descent import fetch_statistics, refresh_mean
 from ggp_agent.search.expansion import transpose_rows
 from ggp_agent.search.flight import COUNT, RANDOM, SUM, Flight
-from ggp_agent.search.kernel import fast_part, kernel, part, stage
-from ggp_agent.search.mast import add_playouts
+from ggp_agent.search.kernel import fast_part, kernel, part
+from ggp_agent.search.mast import add_playouts, highest
 from ggp_agent.search.memory import (
     NO_BLOCK,
     UNIT,
     get_double,
     get_float,
     get_int,
-    lowest_bit,
     put_double,
     put_float,
 )
 from ggp_agent.search.playout import goal_rows
 from ggp_agent.search.tree import NO_NODE, OPEN, SEVERAL, Tree, open_amaf
 from propnet.layout import Lanes, Layout
-from propnet.vectors import LANES
+from propnet.vectors import LANES, lowest_bit
 
 MOST_AMAF = 2.0**22
 """AMAF counts are halved there, for single precision does not count much further."""
@@ -160,7 +159,11 @@ def _credit_playouts(
     layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, batch: int, playouts: int
 ) -> None:
     """AMAF for the moves of the playouts in every node on the way there."""
-    words, moves, planes = tree.pool.words, len(layout.legal), flight.top.max()
+    words, moves, planes = (
+        tree.pool.words,
+        len(layout.legal),
+        highest(flight.top, len(layout.legal)),
+    )
     for plane in range(planes):
         for move in range(moves):
             if flight.top[move] <= plane:
@@ -176,7 +179,7 @@ def _credit_playouts(
                     _add_amaf(words, np.int64(tree.nodes[node].amaf) * UNIT, flight, 0, count)
 
 
-@stage
+@kernel
 def back_up(
     layout: Layout,
     lanes: Lanes,

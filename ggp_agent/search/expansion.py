@@ -10,13 +10,12 @@ import numpy as np
 
 from ggp_agent.search.descent import arrive, link
 from ggp_agent.search.flight import ROUNDS, Flight
-from ggp_agent.search.kernel import entry, kernel, part, stage
+from ggp_agent.search.kernel import entry, kernel, part
 from ggp_agent.search.memory import (
     NO_BLOCK,
     UNIT,
     allocate,
     get_int,
-    lowest_bit,
     put_int,
 )
 from ggp_agent.search.tree import (
@@ -25,6 +24,7 @@ from ggp_agent.search.tree import (
     TERMINAL,
     Tree,
     add_node,
+    copy_state,
     fetch_bucket,
     fetch_node,
     find_node,
@@ -33,7 +33,7 @@ from ggp_agent.search.tree import (
 )
 from propnet import kernels
 from propnet.layout import U64, Lanes, Layout
-from propnet.vectors import WORDS, any_lane, load, splat, store
+from propnet.vectors import WORDS, any_lane, load, lowest_bit, splat, store
 
 PATIENT_ROUNDS = 3
 """Batches look for new states so many times; a single simulation as often as it takes."""
@@ -44,16 +44,16 @@ def transpose_rows(rows: U64, first: int, count: int, block: U64, by_lane: U64) 
     """Sets of lanes per move as sets of moves per lane: `by_lane` (L, words of `count` bits)."""
     for column in range((count + 63) >> 6):
         inside = min(64, count - 64 * column)
-        for word in range(WORDS):
-            for i in range(inside):
-                block[i] = rows[first + 64 * column + i, word]
-            block[inside:] = np.uint64(0)
-            kernels.transpose(block)
-            for i in range(64):
-                by_lane[64 * word + i, column] = block[i]
+        for i in range(inside):
+            store(block, i, load(rows, first + 64 * column + i))
+        for i in range(inside, 64):
+            store(block, i, splat(kernels.NONE))
+        kernels.transpose(block)
+        for lane in range(64 * WORDS):
+            by_lane[lane, column] = block[lane & 63, lane >> 6]
 
 
-@stage
+@kernel
 def _compute_states(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, count: int) -> None:
     """The states to which the listed simulations' last joint moves lead, in lanes and packed."""
     roles = len(tree.best)
@@ -61,7 +61,7 @@ def _compute_states(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, co
         simulation = flight.lists[1, k]
         level = flight.depth[simulation] - 1
         node = flight.path[level, simulation, 0]
-        flight.states[k] = tree.states[node]
+        copy_state(flight.states, k, tree.states, node)
         moves = np.int64(tree.nodes[node].moves) * UNIT + roles + 1
         for role in range(roles):
             move = get_int(tree.pool.words, moves + flight.path[level, simulation, 1 + role])
@@ -74,7 +74,7 @@ def _compute_states(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, co
     kernels.save_states(layout, lanes, flight.states, count)
 
 
-@stage
+@kernel
 def _see_moves(layout: Layout, lanes: Lanes, flight: Flight, count: int) -> None:
     """The legal moves of lanes 0 to count - 1 (in `by_lane`), which of them are at the end of the
     game (in `active`), and the goals where there are any such.
@@ -162,7 +162,7 @@ def open_root(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight) -> int:
     return node
 
 
-@stage
+@kernel
 def expand(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, new: int, go_on: bool) -> int:
     """Look at the states that `new` simulations have come to; adds those that are not known.
 
@@ -183,7 +183,7 @@ def expand(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, new: int, g
         known = node != NO_NODE
         if not known:
             node = _open_node(layout, lanes, tree, flight, k)
-            flight.leaves[simulation] = flight.states[k]
+            copy_state(flight.leaves, simulation, flight.states, k)
         if node == NO_NODE:
             flight.leaf[simulation] = NO_NODE
             continue
@@ -193,5 +193,5 @@ def expand(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, new: int, g
             flight.lists[0, waiting] = simulation
             waiting += 1
         elif known:
-            flight.leaves[simulation] = tree.states[node]
+            copy_state(flight.leaves, simulation, tree.states, node)
     return waiting

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ggp_agent.agents import Agent
 from ggp_agent.search.settings import COLUMNS
+from propnet.choice import CHANCE_PLANES
 from propnet.layout import I32, U64, Layout
 from propnet.vectors import LANES, rows
 
@@ -27,8 +28,6 @@ were passed, the longest path, and evaluations for new nodes."""
 
 GOAL_BITS = 7
 """Bits of a goal value, 0 to 100."""
-CHANCE_BITS = 16
-"""Bits to which a probability is rounded in the choice of lanes."""
 LOG_ROOTS = 4096
 
 COUNT, SUM = 0, 1
@@ -62,8 +61,8 @@ class Flight(NamedTuple):
     by_lane: U64
     """(planes * L, words of M bits) a set of moves for every lane, or several planes of them"""
     masks: U64
-    """(rows, 8) rows of lanes: greedy (R), then the bits of 1 - epsilon (R * (CHANCE_BITS + 1)),
-    then the bits of the goals (R * GOAL_BITS), then one to work with"""
+    """(rows, 8) rows of lanes: greedy (R), then the bits of 1 - epsilon
+    (R * (CHANCE_PLANES + 1)), then those of the goals (R * GOAL_BITS), then some to work with"""
     planes: U64
     """(planes * M, 8) how often a move was played in a lane's playout, bit by bit"""
     top: I32
@@ -121,7 +120,7 @@ def new_flight(layout: Layout, agent: Agent, chance: int, seed: int) -> Flight:
         rewards=np.zeros((LANES, roles), np.float32),
         goals=np.zeros((roles, LANES), np.uint8),
         by_lane=np.zeros((limit.bit_length() * LANES, (moves + 63) // 64), np.uint64),
-        masks=rows(roles * (CHANCE_BITS + 2 + GOAL_BITS) + 1),
+        masks=rows(roles * (CHANCE_PLANES + 2 + GOAL_BITS) + CHANCE_PLANES + 2),
         planes=rows(limit.bit_length() * moves),
         top=np.zeros(moves, np.int32),
         rows=rows(moves),

@@ -10,13 +10,22 @@ from __future__ import annotations
 import numpy as np
 
 from ggp_agent.search.flight import COUNT, GOAL_BITS, SUM, Flight
-from ggp_agent.search.kernel import kernel
+from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.selection import random_below
-from propnet.layout import Lanes, Layout
+from propnet.layout import I32, Lanes, Layout
 from propnet.vectors import any_lane, load, popcount, store
 
 UNSEEN = 100.0
 """The value of a move that was never played."""
+
+
+@part
+def highest(numbers: I32, count: int) -> int:
+    """The highest of the first `count` numbers, none of them negative."""
+    most = 0
+    for i in range(count):
+        most = max(most, numbers[i])
+    return most
 
 
 @kernel

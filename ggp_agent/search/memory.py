@@ -115,17 +115,6 @@ def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
     return types.void(array, index), emit
 
 
-@intrinsic
-def lowest_bit(typing_context: Any, word: Any) -> Any:
-    """The position of the lowest bit that is set in a uint64 other than 0."""
-
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        value = context.cast(builder, arguments[0], signature.args[0], types.uint64)
-        return builder.cttz(value, ir.Constant(ir.IntType(1), 1))
-
-    return types.int64(word), emit
-
-
 @part
 def _push(pool: Pool, unit: int, order: int) -> None:
     words, head = pool.words, pool.free[order]

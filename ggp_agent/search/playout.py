@@ -11,7 +11,6 @@ import math
 import numpy as np
 
 from ggp_agent.search.flight import (
-    CHANCE_BITS,
     GIBBS,
     GOAL_BITS,
     MAST,
@@ -19,11 +18,12 @@ from ggp_agent.search.flight import (
     TRANSITIONS,
     Flight,
 )
-from ggp_agent.search.kernel import kernel, part, stage
-from ggp_agent.search.mast import note_moves, shuffle_ties, sort_moves
+from ggp_agent.search.kernel import kernel, part
+from ggp_agent.search.mast import highest, note_moves, shuffle_ties, sort_moves
 from ggp_agent.search.settings import EPSILON
-from ggp_agent.search.tree import NO_NODE, OPEN, Tree
+from ggp_agent.search.tree import NO_NODE, OPEN, Tree, copy_state
 from propnet import kernels
+from propnet.choice import CHANCE_PLANES
 from propnet.layout import I32, U64, Lanes, Layout
 from propnet.vectors import any_lane, load, popcount, splat, store
 
@@ -34,10 +34,10 @@ MOST_REJECTIONS = 100
 @part
 def goal_rows(roles: int) -> int:
     """The first of the rows of `masks` that hold the goals' bits; the greedy lanes are at 0."""
-    return roles * (CHANCE_BITS + 2)
+    return roles * (CHANCE_PLANES + 2)
 
 
-@stage
+@kernel
 def _load_leaves(
     layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, batch: int, playouts: int
 ) -> bool:
@@ -47,7 +47,7 @@ def _load_leaves(
     for simulation in range(batch):
         leaf = flight.leaf[simulation]
         for lane in range(simulation * playouts, (simulation + 1) * playouts):
-            flight.states[lane] = flight.leaves[simulation]
+            copy_state(flight.states, lane, flight.leaves, simulation)
             if leaf == NO_NODE or tree.nodes[leaf].kind == OPEN:
                 lanes.active[0, lane >> 6] |= np.uint64(1) << np.uint64(lane & 63)
                 some = True
@@ -58,65 +58,61 @@ def _load_leaves(
 
 @kernel
 def _set_chances(flight: Flight, role: int, roles: int, batch: int, playouts: int) -> None:
-    """Write 1 - epsilon of every lane's simulation as bits, the highest first, after one for 1."""
-    first, masks = roles + role * (CHANCE_BITS + 1), flight.masks
-    for bit in range(CHANCE_BITS + 1):
-        masks[first + bit] = np.uint64(0)
+    """Write 1 - epsilon of every lane's simulation as bits, the lowest first, after one for 1."""
+    first, masks = roles + role * (CHANCE_PLANES + 1), flight.masks
+    for row in range(first, first + CHANCE_PLANES + 1):
+        masks[row] = np.uint64(0)
     for simulation in range(batch):
         epsilon = flight.settings[simulation, role, EPSILON]
-        chance = np.int64(round((1.0 - epsilon) * (1 << CHANCE_BITS)))
+        chance = round((1.0 - epsilon) * (1 << CHANCE_PLANES))
         for lane in range(simulation * playouts, (simulation + 1) * playouts):
             lane_bit = np.uint64(1) << np.uint64(lane & 63)
-            for bit in range(CHANCE_BITS + 1):
-                if (chance >> (CHANCE_BITS - bit)) & 1:
-                    masks[first + bit, lane >> 6] |= lane_bit
+            if chance >> CHANCE_PLANES:
+                masks[first, lane >> 6] |= lane_bit
+            for bit in range(CHANCE_PLANES):
+                if (chance >> bit) & 1:
+                    masks[first + 1 + bit, lane >> 6] |= lane_bit
 
 
 @kernel
 def _draw_greedy(lanes: Lanes, flight: Flight, roles: int) -> None:
-    """Draw the lanes in which a role takes its best move: random bits below 1 - epsilon."""
+    """Draw the lanes in which a role takes its best move: with probability 1 - epsilon."""
+    masks = flight.masks
     for role in range(roles):
-        first = roles + role * (CHANCE_BITS + 1)
-        less, equal = load(flight.masks, first), splat(kernels.ALL)
-        for bit in range(1, CHANCE_BITS + 1):
-            draw, limit = (
-                kernels.random_vector(lanes.random, splat(kernels.ALL)),
-                load(flight.masks, first + bit),
-            )
-            less |= equal & limit & ~draw
-            equal &= ~(draw ^ limit)
-            if not any_lane(equal):
-                break
+        first = roles + role * (CHANCE_PLANES + 1)
+        chances = masks[first + 1 : first + 1 + CHANCE_PLANES]
+        kernels.draw_lanes(lanes, chances, masks[role : role + 1])
+        certain = load(masks, first)
+        store(masks, role, load(masks, role) | certain)
         if role == flight.chance:
-            less = splat(kernels.NONE)
-        store(flight.masks, role, less)
+            store(masks, role, splat(kernels.NONE))
 
 
 @kernel
-def _accept(lanes: Lanes, flight: Flight, layout: Layout, move: int, chance: int, row: int) -> None:
-    """Accept a move that was drawn with a chance (of 2^CHANCE_BITS) in the lanes of a row."""
-    drawn = load(lanes.values, layout.first_move + move) & load(flight.masks, row)
+def _accept(lanes: Lanes, flight: Flight, layout: Layout, move: int, weight: float) -> None:
+    """Accept a move that was drawn with a probability in the lanes that still wait for one.
+
+    These are in the last row of `masks`; the rows before it are to work with.
+    """
+    masks, waiting = flight.masks, len(flight.masks) - 1
+    drawn = load(lanes.values, layout.first_move + move) & load(masks, waiting)
     if not any_lane(drawn):
         return
-    less, equal = splat(kernels.NONE), splat(kernels.ALL)
-    if chance >> CHANCE_BITS:
-        less = equal
+    chance = round(weight * (1 << CHANCE_PLANES))
+    first = waiting - 1 - CHANCE_PLANES
+    if chance >> CHANCE_PLANES:
+        store(masks, waiting - 1, splat(kernels.ALL))
     else:
-        for bit in range(CHANCE_BITS - 1, -1, -1):
-            draw = kernels.random_vector(lanes.random, splat(kernels.ALL))
-            if (chance >> bit) & 1:
-                less |= equal & ~draw
-                equal &= draw
-            else:
-                equal &= ~draw
-            if not any_lane(equal):
-                break
-    taken = drawn & less
+        for bit in range(CHANCE_PLANES):
+            row = kernels.ALL if (chance >> bit) & 1 else kernels.NONE
+            store(masks, first + bit, splat(row))
+        kernels.draw_lanes(lanes, masks[first : waiting - 1], masks[waiting - 1 : waiting])
+    taken = drawn & load(masks, waiting - 1)
     store(flight.rows, move, load(flight.rows, move) | taken)
-    store(flight.masks, row, load(flight.masks, row) & ~taken)
+    store(masks, waiting, load(masks, waiting) & ~taken)
 
 
-@stage
+@kernel
 def _choose_by_gibbs(layout: Layout, lanes: Lanes, flight: Flight) -> None:
     """Every role draws a move with a probability proportional to exp(Q / τ), by rejection.
 
@@ -134,8 +130,7 @@ def _choose_by_gibbs(layout: Layout, lanes: Lanes, flight: Flight) -> None:
             certain = role == flight.chance or rejections == MOST_REJECTIONS
             for move in range(low, high):
                 weight = 1.0 if certain else math.exp((flight.quality[move] - best) / flight.tau)
-                chance = np.int64(round(weight * (1 << CHANCE_BITS)))
-                _accept(lanes, flight, layout, move, chance, row)
+                _accept(lanes, flight, layout, move, weight)
             waiting = load(flight.masks, row)
             if certain or not any_lane(waiting):
                 break
@@ -153,13 +148,13 @@ def _cut_off(lanes: Lanes, depths: I32, batch: int, playouts: int, depth: int) -
                 lanes.active[0, lane >> 6] &= ~(np.uint64(1) << np.uint64(lane & 63))
 
 
-@stage
+@kernel
 def _play_on(layout: Layout, lanes: Lanes, flight: Flight, batch: int, playouts: int) -> int:
     """Moves in the active lanes until all games have ended or are too long.
 
     Returns the number of transitions.  Lanes that have ended stay as they are, for their goals.
     """
-    limit, deepest = len(flight.path), flight.depth[:batch].max()
+    limit, deepest = len(flight.path), highest(flight.depth, batch)
     counted = flight.grave or flight.policy != RANDOM
     step, transitions = 0, 0
     while True:
@@ -202,7 +197,7 @@ def _keep_goals(flight: Flight, masks: U64, roles: int, count: int) -> None:
                     masks[row, lane >> 6] |= np.uint64(1) << np.uint64(lane & 63)
 
 
-@stage
+@kernel
 def play_out(
     layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, batch: int, playouts: int
 ) -> bool:

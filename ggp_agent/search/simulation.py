@@ -13,7 +13,7 @@ from ggp_agent.search.flight import PLAYOUTS, SIMULATIONS, Flight
 from ggp_agent.search.kernel import entry
 from ggp_agent.search.playout import play_out
 from ggp_agent.search.solver import prove
-from ggp_agent.search.tree import NO_NODE, Tree, make_room
+from ggp_agent.search.tree import NO_NODE, Tree, copy_state, make_room
 from propnet.layout import Lanes, Layout
 
 
@@ -44,7 +44,7 @@ def simulate_batch(
     for simulation in range(batch):
         leaf = flight.leaf[simulation]
         if leaf != NO_NODE:
-            flight.leaves[simulation] = tree.states[leaf]
+            copy_state(flight.leaves, simulation, tree.states, leaf)
     count_edges(flight, batch)
     played = play_out(layout, lanes, tree, flight, batch, playouts)
     back_up(layout, lanes, tree, flight, batch, playouts, played)

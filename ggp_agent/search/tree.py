@@ -144,6 +144,13 @@ def clear(tree: Tree) -> None:
 
 
 @part
+def copy_state(to: U64, row: int, source: U64, place: int) -> None:
+    """Copy a packed state from a row of one array to one of another."""
+    for word in range(to.shape[1]):
+        to[row, word] = source[place, word]
+
+
+@part
 def hash_of(states: U64, row: int) -> np.uint64:
     """A hash of the packed state in a row."""
     key = np.uint64(0x9E3779B97F4A7C15)
