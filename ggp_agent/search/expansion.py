@@ -152,13 +152,19 @@ def _open_node(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, lane: i
 
 @entry
 def open_root(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight) -> int:
-    """The node of the state in `flight.states[0]`, made if there is none; NO_NODE without room."""
+    """The node of the state in `flight.states[0]`, made if there is none; NO_NODE without room.
+
+    It has its moves even where some role has none, and the game is over for the search.
+    """
     flight.keys[0] = hash_of(flight.states, 0)
     node = find_node(tree, flight.states, 0, flight.keys[0])
-    if node == NO_NODE:
+    if node == NO_NODE or tree.nodes[node].moves == NO_BLOCK:
         kernels.load_states(layout, lanes, flight.states, 1)
         _see_moves(layout, lanes, flight, 1)
-        node = _open_node(layout, lanes, tree, flight, 0)
+        if node == NO_NODE:
+            node = _open_node(layout, lanes, tree, flight, 0)
+        if node != NO_NODE and tree.nodes[node].moves == NO_BLOCK:
+            _list_moves(layout, tree, flight, node, 0)
     return node
 
 

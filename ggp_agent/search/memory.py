@@ -17,7 +17,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from ggp_agent.search.kernel import entry, kernel, part
+from ggp_agent.search.kernel import entry, part
 from propnet.layout import I32
 
 UNIT = 16
@@ -152,7 +152,7 @@ def _give_back(pool: Pool, unit: int, order: int) -> None:
     _push(pool, unit, order)
 
 
-@kernel
+@entry
 def allocate(pool: Pool, words: int) -> int:
     """The first unit of a block that holds so many words, or NO_BLOCK."""
     units = (words + UNIT - 1) // UNIT

@@ -162,6 +162,8 @@ class NativeSearch:
         """What is known of our role's moves at the root."""
         tree, root, role = self._tree, self._tree.nodes[self._root], self._role
         words, start = tree.pool.words, int(root["moves"]) * UNIT
+        if root["moves"] == NO_BLOCK:
+            return []
         low, high = words[start + role], words[start + role + 1]
         first, roles, count = self._layout.span[role], len(tree.best), int(root["count"])
         names = self._network.moves[role]
