@@ -62,7 +62,7 @@ def make_thinker(machine: StateMachine, role: int, agent: Agent, seed: int) -> T
     if strategy == "random":
         return LegalThinker(machine, role, random.Random(seed))
     if isinstance(machine, PropnetStateMachine):
-        return NativeSearch(machine.network, role, agent, seed)
+        return NativeSearch(machine.network, role, agent, seed, compiled=True)
     return PlainSearch(machine, role, agent, seed)
 
 
@@ -196,9 +196,10 @@ class Worker:
 
     def _think(self) -> None:
         assert self._game is not None and self._game.thinker is not None
-        started = time.monotonic()
-        only_one = self._asked is not None and len(self._game.own_moves()) <= 1
-        if started < self._think_until and not only_one:
+        if self._asked is not None and len(self._game.own_moves()) <= 1:
+            self._answer()  # and go on thinking about what comes next
+            return
+        if time.monotonic() < self._think_until:
             try:
                 self._game.thinker.think(self._think_until, lambda: not self._events.empty())
             except GgpError as error:
@@ -270,7 +271,6 @@ class Worker:
             log.error("%s is not legal; playing the first legal move", self._answered)
             self._answered = moves[0]
         move, report = game.write(self._answered), dict(game.thinker.report())
-        log.info("move %d: %s %s", len(game.history) + 1, move, json.dumps(report))
         self._say(say="move", id=asked["id"], move=move, report=report)
 
     def _compile(self, sheet: RuleSheet) -> None:
@@ -304,7 +304,7 @@ class Worker:
 
 def warm_up() -> None:
     """Load (or, the first time, compile) all kernels by searching a tiny game."""
-    agent = Agent("warm", "", {"simulations": 64, "memory": 16})
+    agent = Agent("warm", "", {"simulations": 64, "memory": 16, "solver": "on"})
     machine = PropnetStateMachine.from_rules(RuleSheet.from_text(_TINY_GAME, "warm-up"))
     search = NativeSearch(machine.network, 0, agent, seed=0)
     search.think(time.monotonic() + 3600, lambda: False)

@@ -12,7 +12,7 @@ import sys
 import click
 
 from gdl.errors import GgpError
-from ggp_agent.cli import bench, lists, matches, rules, serving
+from ggp_agent.cli import agents, analyze, bench, bench_search, lists, matches, rules, serving
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -40,9 +40,13 @@ for _command in (
     rules.perft,
     bench.bench,
     lists.games,
-    lists.agents,
+    agents.agents,
+    analyze.analyze,
 ):
     cli.add_command(_command)
+
+
+bench.bench.add_command(bench_search.search)
 
 
 def main() -> None:
