@@ -6,7 +6,7 @@ Replies (`"say"`): `warm`; `ready` when a reasoner is there; `safe` a legal move
 entered, to have one whatever happens, with the `id` of the last `play` (None before the first);
 `move` the answer to `play` with the same `id`; `failed`.
 
-Compiling the rules to a propnet happens in a thread, which mostly waits for the grounder.  If it
+Compiling the rules to a propnet happens in a thread.  If it
 takes long, a Prolog reasoner is started meanwhile, and plays until the propnet is there: for ever,
 where the rules can't be grounded.
 """
@@ -27,7 +27,6 @@ from collections.abc import Callable
 from typing import Any
 
 from gdl.errors import GgpError
-from gdl.gringo import die_with_parent
 from gdl.grounding import GROUNDER_BYTES
 from gdl.prolog import PrologStateMachine
 from gdl.rules import RuleSheet, Term, read_term
@@ -35,6 +34,7 @@ from gdl.state_machine import JointMove, Move, State, StateMachine
 from gdl.validation import check_rules
 from ggp_agent.errors import WorkerError
 from ggp_agent.parameters import Agent
+from ggp_agent.parent import die_with_parent
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
 from ggp_agent.thinking import LegalThinker, Thinker
