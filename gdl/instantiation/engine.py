@@ -118,6 +118,7 @@ class Instantiation:
         )
         constants = as_array([code.functors[name, 0] for name in code.constants])
         begin(self._memory, arity, constants)
+        self._check_memory()
 
     def run(self) -> Iterator[None]:
         """Instantiate everything; yields now and then, so that the caller can give up.
@@ -200,6 +201,7 @@ class Instantiation:
         for view, place in self._code.new_indexes:
             add_index(self._memory, self._tables, view.number, place, self._work.key)
         self._code.new_indexes.clear()
+        self._check_memory()
 
     def _evaluate(self, plans: list[int], views: list[int], rounds: bool) -> Iterator[None]:
         control = self._work.control
