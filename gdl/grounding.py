@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from gdl.demand import demand_driven, possible
 from gdl.errors import GroundingError, GroundingTimeout
+from gdl.histories import without_histories
 from gdl.instantiation.engine import Instantiation
 from gdl.rules import (
     Clause,
@@ -113,7 +114,7 @@ def ground(
     Raises `GroundingTimeout` when the budget is used up, `GroundingError` when the rules can't be
     grounded at all (unsafe rules, endless terms within the budget, no role).
     """
-    clauses = needed(rule_sheet.clauses())
+    clauses = needed(without_histories(needed(rule_sheet.clauses())))
     makers: dict[str, Callable[[], Instantiation]] = {
         "as they are": lambda: _instantiation(clauses, "next", "legal", memory),
         "on demand": lambda: _instantiation(
