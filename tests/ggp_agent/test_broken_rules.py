@@ -294,7 +294,7 @@ def test_a_sheet_of_20_mebibytes(agent: Agent) -> None:
     rule = "(<= (next (cell ?x ?y b)) (true (cell ?x ?y b)) (does r (mark ?a ?b)))\n"
     rules = f"(role r) {GOOD} {END} {rule * (20 * 2**20 // len(rule))}"
     status, text = _info_while(agent, f"( START m r ({rules}) {START_CLOCK} {CLOCK})")
-    assert (status, "16777216 bytes" in text) == (413, True), text
+    assert (status, "4194304 bytes" in text) == (413, True), text
     assert _own_memory() - before < 128 * 2**20
     agent.plays_a_good_game()
 
