@@ -72,8 +72,8 @@ class AgentMatch:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(0.0, by - time.monotonic())):
                 await self._ready.wait()
-                if self._agent["strategy"] in ("random", "legal"):
-                    return  # nothing to think about
+                if self._agent["strategy"] in ("random", "legal") or self._agent["simulations"]:
+                    return  # nothing to think about, or as much of it whatever the clock says
                 await asyncio.sleep(max(0.0, by - time.monotonic()))
 
     async def play(self, moves: tuple[str, ...] | None) -> str:
