@@ -17,9 +17,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-
-from scipy.optimize import brentq
-from scipy.stats import norm
+from statistics import NormalDist
 
 from ggp_agent.manager.statistics.likelihood import Sample, likeliest
 
@@ -51,8 +49,10 @@ def mean_interval(scores: Iterable[Fraction | float], confidence: float = 0.95) 
     Scores of matches with the roles assigned in turn are slightly less spread than independent
     ones, which makes the interval a cautious one.  Raises `ValueError` for no scores.
     """
+    from scipy.optimize import brentq  # takes long to load, and most commands don't need it
+
     sample = Sample.of(scores)
-    z = float(norm.ppf(0.5 + confidence / 2))
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
     mean = sample.mean
 
     def rejection(candidate: float) -> float:

@@ -17,7 +17,6 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 Floats = NDArray[np.float64]
 
@@ -91,10 +90,12 @@ def likeliest(sample: Sample, mean: float) -> Likeliest:
 
 
 def _tilted(frequencies: Floats, deviations: Floats) -> Floats:
-    """The frequencies tilted so that the mean deviation is 0; there are deviations of both signs."""
+    """The frequencies tilted to a mean deviation of 0; there are deviations of both signs."""
 
     def mean_deviation(multiplier: float) -> float:
         return float(np.sum(frequencies * deviations / (1 + multiplier * deviations)))
+
+    from scipy.optimize import brentq  # takes long to load, and most commands don't need it
 
     low, high = -1 / deviations[-1], -1 / deviations[0]
     multiplier = brentq(mean_deviation, low * _NEARLY_ONE, high * _NEARLY_ONE, xtol=1e-14)

@@ -12,11 +12,10 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import NormalDist
 
-import choix
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
 
 ELO = 400 / math.log(10)
 """Elo points per unit of the logistic scale."""
@@ -42,6 +41,8 @@ def rate(agents: Sequence[str], matches: Iterable[PairScore]) -> list[Rating]:
 
     Raises `ValueError` where the matches don't connect all agents with each other.
     """
+    import choix  # takes long to load, and most commands don't need it
+
     points = _points(agents, matches)
     played = points + points.T
     if len(agents) < 2 or not _connected(played):
@@ -49,7 +50,7 @@ def rate(agents: Sequence[str], matches: Iterable[PairScore]) -> list[Rating]:
     prior = np.where(played > 0, _PRIOR_DRAWS / 2, 0.0)
     fitted = choix.ilsr_pairwise_dense(points + prior, max_iter=_ITERATIONS)
     elo = ELO * (fitted - fitted.mean())
-    errors = float(norm.ppf(0.975)) * ELO * _standard_errors(fitted, played + 2 * prior)
+    errors = NormalDist().inv_cdf(0.975) * ELO * _standard_errors(fitted, played + 2 * prior)
     ratings = (Rating(*row) for row in zip(agents, elo.tolist(), errors.tolist(), strict=True))
     return sorted(ratings, key=lambda rating: -rating.elo)
 

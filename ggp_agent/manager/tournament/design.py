@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
@@ -42,6 +43,11 @@ class Fixture:
         """The seed of the match, below 2**32, from the seed of the tournament."""
         digest = hashlib.sha256(f"{master} {self.key}".encode()).digest()
         return int.from_bytes(digest[:4], "big")
+
+
+def match_id(tournament: str, fixture: Fixture) -> str:
+    """The id of a match, which no other match of the tournament has."""
+    return re.sub(r"[^A-Za-z0-9_.+-]", "_", f"{tournament}.{fixture.key}")
 
 
 def assignments(pair: tuple[int, int], roles: int) -> list[tuple[int, ...]]:

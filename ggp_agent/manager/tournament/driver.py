@@ -109,9 +109,7 @@ class _Run:
             while running or self._wanted():
                 for work in self._startable():
                     running.add(asyncio.create_task(work))
-                finished, running = await asyncio.wait(
-                    running, return_when=asyncio.FIRST_COMPLETED
-                )
+                finished, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                 for task in finished:
                     self._enter(task.result())
         finally:
@@ -183,15 +181,13 @@ class _Run:
         """Play a match, again with isolated agents where the process that ran it failed."""
         isolated = self.plan.scramble or self._by_clock(seats)
         try:
-            for attempt in (isolated, True):
-                job = self._job(fixture, seats, attempt)
+            job = self._job(fixture, seats, isolated)
+            outcome = await self._attempt(job)
+            if isinstance(outcome, _Failure) and not outcome.hopeless:
+                log.warning("match %s is run again: %s", job.match_id, outcome.text)
+                job = self._job(fixture, seats, isolated=True)
                 outcome = await self._attempt(job)
-                if isinstance(outcome, MatchResult):
-                    return outcome
-                if outcome.hopeless:
-                    break
-                log.warning("match %s failed: %s", job.match_id, outcome.text)
-            return self._aborted(job, outcome.text)
+            return self._aborted(job, outcome) if isinstance(outcome, _Failure) else outcome
         finally:
             self.cores += cores
             self.urls_in_use -= urls
@@ -236,10 +232,11 @@ class _Run:
             play_clock=plan.play_clock,
             scramble=plan.scramble,
             records=str(plan.records_path),
+            by_clock=self._by_clock(seats),
             isolated=isolated,
         )
 
-    def _aborted(self, job: Job, reason: str) -> MatchResult:
+    def _aborted(self, job: Job, failure: _Failure) -> MatchResult:
         return MatchResult(
             match=job.match_id,
             game=job.game,
@@ -247,7 +244,7 @@ class _Run:
             seed=job.seed,
             roles=self.plan.game(job.game).roles,
             agents=tuple(seat.name for seat in job.seats),
-            aborted=reason,
+            aborted=failure.text,
         )
 
     def _enter(self, result: MatchResult) -> None:

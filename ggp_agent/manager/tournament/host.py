@@ -149,6 +149,7 @@ def _result(
         moves=len(record.moves),
         errors=count_errors(record.errors, seated),
         effort=tuple(efforts),
+        by_clock=job.by_clock,
         cut_short=sum(p.cut_short for p in players if isinstance(p, SeatedAgent)),
         seconds=seconds,
         load=round(os.getloadavg()[0] / (os.cpu_count() or 1), 2),

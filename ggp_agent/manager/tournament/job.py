@@ -26,8 +26,10 @@ class Job:
     play_clock: float
     scramble: bool
     records: str
+    by_clock: bool
+    """whether the clock decides how long somebody thinks"""
     isolated: bool
-    """whether every agent gets a process of its own, and thinks by the clock"""
+    """whether every agent gets a process of its own"""
 
     def as_json(self) -> dict[str, Any]:
         """The job as a JSON object."""

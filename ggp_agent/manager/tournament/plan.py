@@ -17,7 +17,7 @@ from ggp_agent import library
 from ggp_agent.errors import TournamentError
 from ggp_agent.manager.statistics import Sprt
 from ggp_agent.manager.tournament.contestants import Contestant, distinct
-from ggp_agent.manager.tournament.design import Fixture, line_ups, schedule
+from ggp_agent.manager.tournament.design import Fixture, line_ups, match_id, schedule
 from ggp_agent.manager.tournament.results import has_results, read_results
 from ggp_agent.manager.tournament.settings import check_settings
 from ggp_agent.match import stated_roles
@@ -30,6 +30,10 @@ DEFAULT_MATCHES = 100
 CLOCK = 1.0
 GUARD_CLOCK = 60.0
 """Seconds for a move where simulations are the budget: who takes longer hangs."""
+
+_SAVED = ("name", "start_clock", "play_clock", "scramble", "seed")
+_FIXED = (*_SAVED, "agents", "simulations")
+"""What stays: more matches, or another stopping rule, leave the matches that there are alone."""
 
 _NAME = re.compile(r"[A-Za-z0-9_+-][A-Za-z0-9_.+-]{0,79}")
 
@@ -85,7 +89,7 @@ class Plan:
 
     def match_id(self, fixture: Fixture) -> str:
         """The id of a match, which no other match of the tournament has."""
-        return re.sub(r"[^A-Za-z0-9_.+-]", "_", f"{self.name}.{fixture.key}")
+        return match_id(self.name, fixture)
 
     def game(self, key: str) -> PlannedGame:
         """The game of this key."""
@@ -113,12 +117,9 @@ class Plan:
     def differences(self, header: Mapping[str, Any]) -> list[str]:
         """What forbids to go on with results that have this header, one line each."""
         own = self.header()
-        keys = (
-            "name agents simulations start_clock play_clock scramble seed".split()
-        )  # more matches or another stopping rule leave the matches that there are as they are
         found = [
             f"{key} was {header.get(key)!r}, now {own[key]!r}"
-            for key in keys
+            for key in _FIXED
             if header.get(key) != own[key]
         ]
         before = {key: game["digest"] for key, game in header.get("games", {}).items()}
@@ -170,10 +171,7 @@ def resumed_plan(directory: Path, values: Mapping[str, Any]) -> Plan:
     path = directory / RESULTS
     header, _ = read_results(path)
     try:
-        saved = {
-            key: header[key]
-            for key in "name matches start_clock play_clock scramble seed".split()
-        }
+        saved = {key: header[key] for key in (*_SAVED, "matches")}
         saved["games"] = [game["path"] for game in header["games"].values()]
         if header["simulations"]:
             saved["simulations"] = header["simulations"]

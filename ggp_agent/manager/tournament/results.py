@@ -1,8 +1,9 @@
 """The results of a tournament: one JSON line per match, in a file that only grows.
 
 The first line describes the tournament; another such line follows where it was made longer or got
-another stopping rule, and the last one counts.  A line is written in one piece when its match is over, so
-that a process killed at any time leaves at most the beginning of a line behind, which is dropped.
+another stopping rule, and the last one counts.  A line is written in one piece when its match is
+over, so that a process killed at any time leaves at most the beginning of a line behind, which is
+dropped.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ class MatchResult:
     moves: int = 0
     errors: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     effort: tuple[Effort | None, ...] = ()
+    by_clock: bool = False
+    """Whether the clock decided how long the agents thought."""
     cut_short: int = 0
     """Moves for which the clock ran out before the simulations were done."""
     seconds: float = 0.0
@@ -221,9 +224,10 @@ class ResultsFile:
 
 def without_repeats(results: Iterable[MatchResult]) -> list[MatchResult]:
     """The results.  Raises `TournamentError` where a match is there twice."""
-    seen: dict[str, MatchResult] = {}
+    seen: dict[tuple[str, int], MatchResult] = {}
     for result in results:
-        if result.match in seen:
+        key = result.match, result.seed
+        if key in seen:
             raise TournamentError(f"match {result.match} is there twice")
-        seen[result.match] = result
+        seen[key] = result
     return list(seen.values())

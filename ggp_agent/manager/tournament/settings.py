@@ -9,7 +9,7 @@ import difflib
 import math
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -91,7 +91,7 @@ def _are_texts(value: Any) -> bool:
     return isinstance(value, list | tuple) and all(isinstance(v, str) and v for v in value)
 
 
-_CHECKS = {
+_CHECKS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "text": ("a text", lambda v: isinstance(v, str) and bool(v)),
     "texts": ("a list of texts", lambda v: _are_texts(v) and len(v) > 0),
     "count": ("a whole number from 1", lambda v: _is_integer(v, 1)),
