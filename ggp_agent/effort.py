@@ -53,8 +53,11 @@ class Effort:
     def add(self, report: Mapping[str, object]) -> None:
         """Count a move by what was reported with it (`ggp_agent.thinking.Thinker.report`)."""
         self.moves += 1
-        self.simulations += int(_number(report, "simulations"))
-        self.nodes += int(_number(report, "transitions"))
+        simulations = _number(report, "simulations")
+        self.simulations += int(simulations)
+        edges = simulations * _number(report, "mean_depth")
+        nodes = _number(report, "visited_nodes") or edges + _number(report, "transitions")
+        self.nodes += round(nodes)
         self.seconds += _number(report, "thinking_s")
         self.cpu_seconds += _number(report, "cpu_s")
 
