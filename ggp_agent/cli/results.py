@@ -13,7 +13,7 @@ from ggp_agent.manager.statistics import SprtState
 from ggp_agent.manager.statistics.intervals import METHOD
 from ggp_agent.manager.tournament import MatchResult, read_results
 from ggp_agent.manager.tournament.results import without_repeats
-from ggp_agent.manager.tournament.summary import agents_of, test_state, warnings
+from ggp_agent.manager.tournament.summary import agents_of, state_of_test, warnings
 from ggp_agent.manager.tournament.tables import (
     FORMATS,
     VALUES,
@@ -118,7 +118,7 @@ def _read(files: Sequence[Path]) -> tuple[list[MatchResult], list[SprtState], st
                     f"{path}: {agent['name']} is not the agent of that name in the files before"
                 )
         found += own
-        state = test_state(header, own)
+        state = state_of_test(header, own)
         if state is not None:
             tests.append(state)
     return without_repeats(found), tests, next(iter(described), "")

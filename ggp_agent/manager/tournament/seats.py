@@ -18,6 +18,9 @@ from ggp_agent.protocol import Abort, Play, Start, Stop
 from ggp_agent.worker import Game
 from propnet.machine import PropnetStateMachine
 
+MOST_OF_IT = 0.8
+"""Who stops after this share of the time, the simulations not done, was stopped by the clock."""
+
 
 class SeatedAgent:
     """`ggp_agent.manager.players.Player` for an agent; one match at a time, not scrambled.
@@ -66,6 +69,7 @@ class SeatedAgent:
 
     def _think(self, game: Game, by: float) -> None:
         assert game.thinker is not None
+        begun = time.monotonic()
         with self._stopwatch.running():
             game.thinker.think(by, lambda: False)
         report = {**game.thinker.report(), **self._stopwatch.lap()}
@@ -74,5 +78,7 @@ class SeatedAgent:
         before = self.effort.simulations
         self.effort.add(report)
         done = self.effort.simulations - before
-        if time.monotonic() >= by and done < self._agent.number("simulations"):
+        # a search stops a little before its deadline, where one more batch would overrun it
+        out_of_time = time.monotonic() - begun > MOST_OF_IT * (by - begun)
+        if out_of_time and done < self._agent.number("simulations"):
             self.cut_short += 1

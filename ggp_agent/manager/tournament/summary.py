@@ -114,7 +114,7 @@ def ratings(results: Sequence[MatchResult]) -> list[Rating]:
     return rate(agents_of(met), pairs)
 
 
-def test_state(header: Mapping[str, Any], results: Iterable[MatchResult]) -> SprtState | None:
+def state_of_test(header: Mapping[str, Any], results: Iterable[MatchResult]) -> SprtState | None:
     """Where the sequential test of a tournament stands; None where it has none."""
     if not header.get("sprt"):
         return None
