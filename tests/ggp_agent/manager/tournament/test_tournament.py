@@ -198,19 +198,16 @@ def _expected_points(machine: StateMachine, role: int) -> float:
 def test_the_same_seed_gives_the_same_matches_move_for_move(tmp_path: Path) -> None:
     """With a fixed number of simulations, one in flight, on one core or two."""
     agents = ["a=uct:in_flight=1:memory=64", "b=uct:in_flight=1:C=0.6:memory=64"]
-    settings = {"games": ["connectFour"], "agents": agents, "matches": 2, "simulations": 30}
+    settings = {"games": ["connectFour"], "agents": agents, "matches": 4, "simulations": 30}
     played(plan_for(tmp_path / "one", **settings, cores=1))
     played(plan_for(tmp_path / "two", **settings, cores=2))
-    assert outcomes(tmp_path / "one") == outcomes(tmp_path / "two")
+    matches = outcomes(tmp_path / "one")
+    assert matches == outcomes(tmp_path / "two")
+    assert len({json.dumps(match[3]["moves"]) for match in matches.values()}) == 4
     results = read_results(tmp_path / "one" / "results.jsonl")[1]
-    assert len(results) == 2 and not any(result.cut_short for result in results)
-    efforts = [e for r in results for e in r.effort if e is not None and e.simulations]
-    assert all(effort.simulations <= 30 * effort.moves for effort in efforts)
-    played(plan_for(tmp_path / "other", **{**settings, "seed": 4}, cores=1))
-    moves = [
-        [match[3]["moves"] for match in outcomes(tmp_path / d).values()] for d in ("one", "other")
-    ]
-    assert moves[0] != moves[1]
+    assert not any(result.cut_short for result in results)
+    efforts = [effort for result in results for effort in result.effort if effort is not None]
+    assert all(0 < effort.simulations <= 30 * effort.moves for effort in efforts)
 
 
 @pytest.mark.slow
