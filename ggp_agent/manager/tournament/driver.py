@@ -7,8 +7,8 @@ machine: in the opponent's time they may wait, but during the start clock, and w
 simultaneous, all of them think.
 
 A host that dies or hangs is replaced, and its match run again with every agent in a process of its
-own, so that the one to blame loses moves and nothing else.  A match that can't be played at all is
-recorded as aborted.
+own, so that the one to blame loses moves and nothing else.  A match that can't be played at all, by
+faulty rules, is recorded as aborted and not tried again.
 """
 
 from __future__ import annotations
@@ -270,9 +270,16 @@ class _Failure:
 
 
 async def _new_host() -> WorkerProcess:
-    host = await WorkerProcess.start(HOST)
+    """A warm host.  Raises `TournamentError`: where none can be had, no match is to blame."""
+    try:
+        host = await WorkerProcess.start(HOST)
+    except WorkerError as error:
+        raise TournamentError(str(error)) from error
     try:
         await host.warm()
+    except WorkerError as error:
+        await host.end()
+        raise TournamentError(f"a process to run matches in did not start: {error}") from error
     except BaseException:
         await host.end()
         raise

@@ -10,13 +10,14 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gdl.state_machine import State, StateMachine
-from ggp_agent.errors import TournamentError
+from ggp_agent.errors import TournamentError, WorkerError
 from ggp_agent.library import find_game
 from ggp_agent.manager.record import validate
 from ggp_agent.manager.statistics import split_point
@@ -30,6 +31,7 @@ from ggp_agent.manager.tournament import (
     run_tournament,
 )
 from ggp_agent.manager.tournament.contestants import Contestant
+from ggp_agent.manager.tournament.job import Job
 from ggp_agent.manager.tournament.seats import SeatedAgent
 from ggp_agent.manager.tournament.summary import summarize
 from ggp_agent.protocol import Play, Start
@@ -276,6 +278,58 @@ class TestRudePlayers:
             (plan.records_path / "tournament.oneMove.0001.1-2.json").write_text("{}")
             results = played(plan)
         assert len(results) == 2 and not any(result.errors for result in results)
+
+
+def test_rules_that_cannot_be_played_end_their_matches_only(tmp_path: Path) -> None:
+    stuck, fine = tmp_path / "stuck.kif", tmp_path / "fine.kif"
+    stuck.write_text(
+        ONE_MOVE.replace("(<= (legal ?r tails) (role ?r))", "").replace("?r heads", "a heads")
+    )
+    fine.write_text(ONE_MOVE)
+    plan = plan_for(
+        tmp_path / "t",
+        games=[str(stuck), str(fine)],
+        agents=["random", "legal"],
+        matches=2,
+        cores=1,
+    )
+    results = played(plan)
+    assert [result.is_complete for result in results] == [False, False, True, True]
+    assert "role b has no legal move" in results[0].aborted
+    assert played(plan) == results, "they are not tried again"
+    assert [line.matches for line in summarize(results) if line.game is None] == [2, 2]
+
+
+def test_a_host_that_does_not_go_on_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Silent:
+        async def send(self, **command: Any) -> None:
+            assert command["do"] == "match"
+
+        async def replies(self) -> AsyncIterator[dict[str, Any]]:
+            yield {"say": "step"}
+            await asyncio.Event().wait()
+
+    monkeypatch.setattr(driver, "SETTLE_SECONDS", 0.05)
+    job = Job(
+        match_id="m",
+        tournament="t",
+        game="g",
+        game_url="http://example.org/g/v0/",
+        rules=ONE_MOVE,
+        round=0,
+        seed=1,
+        seats=(),
+        simulations=0,
+        start_clock=0.01,
+        play_clock=0.01,
+        scramble=False,
+        records="records",
+        by_clock=False,
+        isolated=False,
+    )
+    assert Job.from_json(json.loads(json.dumps(job.as_json()))) == job
+    with pytest.raises(WorkerError, match="did not go on for 0.06 s"):
+        asyncio.run(driver._converse(Silent(), job))  # type: ignore[arg-type]
 
 
 class TestCoresAndTests:
