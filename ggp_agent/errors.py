@@ -23,3 +23,7 @@ class PlayerError(GgpError):
 
 class WorkerError(GgpError):
     """The process that thinks for a match died or could not do what it was told."""
+
+
+class TournamentError(GgpError):
+    """A tournament that can't be: a wrong setting, or results that belong to another one."""

@@ -18,6 +18,7 @@ from typing import Any
 from gdl.errors import GgpError
 from gdl.rules import RuleSheet, Term, name_of
 from ggp_agent.clock import answer_by
+from ggp_agent.effort import Effort
 from ggp_agent.errors import MessageError, WorkerError
 from ggp_agent.parameters import Agent
 from ggp_agent.protocol import Start, move_term
@@ -60,6 +61,7 @@ class AgentMatch:
         self._worker: WorkerProcess | None = None
         self._minder: asyncio.Task[None] | None = None
         self._closed = False
+        self.effort = Effort()
 
     async def start(self) -> None:
         """Think during the start clock; returns when it is time to answer `ready`."""
@@ -70,8 +72,8 @@ class AgentMatch:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(0.0, by - time.monotonic())):
                 await self._ready.wait()
-                if self._agent["strategy"] in ("random", "legal"):
-                    return  # nothing to think about
+                if self._agent["strategy"] in ("random", "legal") or self._agent["simulations"]:
+                    return  # nothing to think about, or as much of it whatever the clock says
                 await asyncio.sleep(max(0.0, by - time.monotonic()))
 
     async def play(self, moves: tuple[str, ...] | None) -> str:
@@ -172,6 +174,7 @@ class AgentMatch:
                 case "safe":
                     self._note_safe(reply["id"], reply["move"])
                 case "move":
+                    self.effort.add(reply.get("report", {}))
                     self._settle(reply["id"], reply["move"])
                 case "failed":
                     self._fail(WorkerError(reply["text"]))

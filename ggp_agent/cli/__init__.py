@@ -12,7 +12,7 @@ import sys
 import click
 
 from gdl.errors import GgpError
-from ggp_agent.cli import bench, lists, matches, rules, serving
+from ggp_agent.cli import bench, lists, matches, results, rules, serving, tournaments
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -35,6 +35,8 @@ for _command in (
     serving.info,
     serving.warm,
     matches.match,
+    tournaments.tournament,
+    results.results,
     rules.check,
     rules.format_files,
     rules.perft,
