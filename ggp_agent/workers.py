@@ -37,6 +37,7 @@ class WorkerProcess:
         try:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
+                "-P",  # the current folder's files are none of ours
                 "-m",
                 module,
                 stdin=asyncio.subprocess.PIPE,
