@@ -108,7 +108,9 @@ class TestTournament:
     ) -> None:
         monkeypatch.chdir(tmp_path)
         Path("c.toml").write_text('games = ["nim"]\nagents = ["random", "legal"]\nmatches = 50\n')
-        rows = json.loads(output("tournament", "c.toml", "--matches=2", "--format=json", "--quiet"))
+        rows = json.loads(
+            output("tournament", "c.toml", "--matches=2", "--cores=1", "--format=json", "--quiet")
+        )
         assert [row["matches"] for row in rows["rows"]] == [2, 2, 2, 2]
         assert len(list(Path("tournaments/c/records").iterdir())) == 2
         other = CliRunner().invoke(cli, ["tournament", "c.toml", "--scramble"])
