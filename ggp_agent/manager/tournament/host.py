@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 from gdl.errors import GgpError
-from gdl.gringo import die_with_parent
 from gdl.rules import RuleSheet
 from gdl.state_machine import CHANCE_ROLE, StateMachine
 from ggp_agent.effort import Effort
@@ -36,6 +35,7 @@ from ggp_agent.manager.runner import MatchSetup, run_match
 from ggp_agent.manager.tournament.job import Job
 from ggp_agent.manager.tournament.results import MatchResult, count_errors
 from ggp_agent.manager.tournament.seats import SeatedAgent
+from ggp_agent.parent import die_with_parent
 from ggp_agent.worker import warm_up
 from ggp_agent.workers import LINE_LIMIT, WorkerPool
 
