@@ -20,6 +20,7 @@ from propnet.network import GOALS, POSITION, STEP
 from propnet.vectors import (
     WORDS,
     any_lane,
+    busy_words,
     load,
     popcount,
     shift_left,
@@ -101,23 +102,29 @@ def reset(layout: Layout, lanes: Lanes, which: U64) -> None:
 
 
 @njit(inline="always")
-def random_vector(random: U64):  # type: ignore[no-untyped-def] # numba infers a vector
-    """512 random bits: xoshiro256++ (D. Blackman, S. Vigna, 2018), one generator per word."""
+def random_vector(random: U64, words):  # type: ignore[no-untyped-def] # numba infers a vector
+    """512 random bits: xoshiro256++ (D. Blackman, S. Vigna, 2018), one generator per word.
+
+    Only generators of `words` (all ones in a word, or none) go on to their next number, so that
+    what a word draws does not depend on the other words.
+    """
     a, b, c, d = load(random, 0), load(random, 1), load(random, 2), load(random, 3)
     total = a + d
     result = (shift_left(total, 23) | shift_right(total, 41)) + a
     mixed = shift_left(b, 17)
-    c ^= a
-    d ^= b
-    b ^= c
-    a ^= d
-    c ^= mixed
-    d = shift_left(d, 45) | shift_right(d, 19)
-    store(random, 0, a)
-    store(random, 1, b)
-    store(random, 2, c)
-    store(random, 3, d)
+    e = c ^ a
+    f = d ^ b
+    store(random, 0, select(words, a ^ f, a))
+    store(random, 1, select(words, b ^ e, b))
+    store(random, 2, select(words, e ^ mixed, c))
+    store(random, 3, select(words, shift_left(f, 45) | shift_right(f, 19), d))
     return result
+
+
+@njit(inline="always")
+def select(mask, one, other):  # type: ignore[no-untyped-def] # numba infers vectors
+    """`one` where the mask has ones, else `other`."""
+    return (one & mask) | (other & ~mask)
 
 
 @njit(cache=True, nogil=True)
@@ -142,12 +149,13 @@ def _count_legal(layout: Layout, lanes: Lanes, role: int, planes: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _draw_ranks(lanes: Lanes, planes: int) -> None:
+def _draw_ranks(lanes: Lanes, planes: int, wanted: U64, role: int) -> None:
     """A uniform number below each lane's count, as bit planes, by rejection.
 
     `counter` holds three groups of planes: the count (replaced by count - 1, the highest rank),
     the mask of bits that a rank may have, and the rank.  A draw within the mask is accepted in
-    more than half of the cases, whatever the count.
+    more than half of the cases, whatever the count.  Lanes that are not `wanted` (row `role`)
+    draw nothing.
     """
     counter = lanes.counter
     borrow = splat(ALL)
@@ -166,49 +174,90 @@ def _draw_ranks(lanes: Lanes, planes: int) -> None:
         store(counter, 2 * planes + plane, splat(NONE))
         if used == 0 and any_lane(smear):
             used = plane + 1
-    waiting = load(counter, planes)
+    waiting = load(counter, planes) & load(wanted, role)
     while any_lane(waiting):
         higher, equal = splat(NONE), splat(ALL)
+        words = busy_words(waiting)
         for plane in range(used - 1, -1, -1):
-            bit = random_vector(lanes.random) & load(counter, planes + plane)
+            bit = random_vector(lanes.random, words) & load(counter, planes + plane)
             limit = load(counter, plane)
             higher |= equal & bit & ~limit
             equal &= ~(bit ^ limit)
             row = 2 * planes + plane
-            store(counter, row, (load(counter, row) & ~waiting) | (bit & waiting))
+            store(counter, row, select(waiting, bit, load(counter, row)))
         waiting &= higher
 
 
 @njit(cache=True, nogil=True)
-def choose_moves(layout: Layout, lanes: Lanes) -> None:
-    """Every role makes one of its legal moves in every lane, all equally likely.
-
-    Bit-sliced: count the legal moves, draw a rank below the count, then walk the moves and count
-    the rank down; the move at which it falls below zero is the lane's.  A lane in which a role
-    has no legal move gets none.
-    """
+def _take_ranked(layout: Layout, lanes: Lanes, role: int, planes: int, wanted: U64) -> None:
+    """Walk the moves and count the ranks down; where one falls below zero, that is the move."""
     values, counter = lanes.values, lanes.counter
+    used = 0
+    for plane in range(planes):
+        if any_lane(load(counter, planes + plane)):
+            used = plane + 1
+    undecided = load(wanted, role)
+    for move in range(layout.span[role], layout.span[role + 1]):
+        borrow = read(values, layout.legal[move]) & undecided
+        if any_lane(borrow):
+            for plane in range(2 * planes, 2 * planes + used):
+                rank = load(counter, plane)
+                store(counter, plane, rank ^ borrow)
+                borrow &= ~rank
+            undecided &= ~borrow
+        store(values, layout.first_move + move, borrow)
+
+
+@njit(cache=True, nogil=True)
+def _take_first(layout: Layout, lanes: Lanes, role: int, order: I32, greedy: U64) -> None:
+    """Add the first legal move of the order in the lanes of `greedy` (row `role`)."""
+    values = lanes.values
+    undecided = load(greedy, role)
+    for k in range(layout.span[role], layout.span[role + 1]):
+        if not any_lane(undecided):
+            return
+        taken = read(values, layout.legal[order[k]]) & undecided
+        row = layout.first_move + order[k]
+        store(values, row, load(values, row) | taken)
+        undecided &= ~taken
+
+
+@njit(cache=True, nogil=True)
+def _choose_at_random(layout: Layout, lanes: Lanes, wanted: U64) -> None:
+    """Uniform moves in the lanes of `wanted` (R, WORDS), in other lanes none.
+
+    Bit-sliced: count the legal moves, draw a rank below the count, then take the move of that
+    rank.  A lane in which a role has no legal move gets none.
+    """
     for role in range(len(layout.span) - 1):
-        low, high = layout.span[role], layout.span[role + 1]
-        planes, size = 0, high - low
+        planes, size = 0, layout.span[role + 1] - layout.span[role]
         while size > 0:
             planes, size = planes + 1, size >> 1
         _count_legal(layout, lanes, role, planes)
-        _draw_ranks(lanes, planes)
-        used = 0
-        for plane in range(planes):
-            if any_lane(load(counter, planes + plane)):
-                used = plane + 1
-        undecided = splat(ALL)
-        for move in range(low, high):
-            borrow = read(values, layout.legal[move]) & undecided
-            if any_lane(borrow):
-                for plane in range(2 * planes, 2 * planes + used):
-                    rank = load(counter, plane)
-                    store(counter, plane, rank ^ borrow)
-                    borrow &= ~rank
-                undecided &= ~borrow
-            store(values, layout.first_move + move, borrow)
+        _draw_ranks(lanes, planes, wanted, role)
+        _take_ranked(layout, lanes, role, planes, wanted)
+
+
+@njit(cache=True, nogil=True)
+def choose_moves(layout: Layout, lanes: Lanes) -> None:
+    """Every role makes one of its legal moves in every lane, all equally likely."""
+    lanes.wanted[:] = ALL
+    _choose_at_random(layout, lanes, lanes.wanted)
+
+
+@njit(cache=True, nogil=True)
+def choose_moves_greedily(layout: Layout, lanes: Lanes, order: I32, greedy: U64) -> None:
+    """Every role makes its best legal move in the lanes of `greedy`, in others a random one.
+
+    `order` (M,) has for every role's span of moves the numbers of these moves (positions in
+    `layout.legal`), the best first; `greedy` (R, WORDS) is the lanes in which the role takes the
+    first of them that is legal.  In the others all legal moves are equally likely.
+    """
+    for role in range(len(layout.span) - 1):
+        store(lanes.wanted, role, ~load(greedy, role))
+    _choose_at_random(layout, lanes, lanes.wanted)
+    for role in range(len(layout.span) - 1):
+        _take_first(layout, lanes, role, order, greedy)
 
 
 @njit(cache=True, nogil=True)

@@ -63,6 +63,8 @@ class Lanes(NamedTuple):
     """(F, WORDS) the next state while it is being computed"""
     counter: U64
     """(3 * planes, WORDS) bit planes of the move choice: count, mask, rank"""
+    wanted: U64
+    """(R, WORDS) lanes in which a role's move is drawn at random"""
     random: U64
     """(4, WORDS) state of the generator"""
     active: U64
@@ -108,6 +110,7 @@ def new_lanes(layout: Layout, seed: int) -> Lanes:
         values=rows(len(layout.first) - 1),
         following=rows(layout.fluents),
         counter=rows(3 * planes),
+        wanted=rows(len(layout.span) - 1),
         random=random,
         active=rows(1),
         block=np.zeros(64, np.uint64),

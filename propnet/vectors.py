@@ -166,6 +166,17 @@ def any_lane(typing_context: Any, value: Any) -> Any:
 
 
 @intrinsic
+def busy_words(typing_context: Any, value: Any) -> Any:
+    """All ones in the words that have any bit set, else zero."""
+
+    def emit(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+        busy = builder.icmp_unsigned("!=", arguments[0], _constant(0))
+        return builder.sext(busy, _VECTOR)
+
+    return vector_type(value), emit
+
+
+@intrinsic
 def popcount(typing_context: Any, value: Any) -> Any:
     """Number of bits set in the vector, int64."""
 

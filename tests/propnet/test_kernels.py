@@ -270,6 +270,88 @@ def test_the_seed_decides_the_choices() -> None:
     assert (runs[0] != runs[2]).any()
 
 
+def _order(layout: Layout, seed: int) -> NDArray[np.int32]:
+    """(moves,) every role's moves in some order."""
+    generator = np.random.Generator(np.random.PCG64(seed))
+    spans = zip(layout.span[:-1], layout.span[1:], strict=True)
+    return np.concatenate([generator.permutation(np.arange(*span)) for span in spans]).astype(
+        np.int32
+    )
+
+
+def _random_rows(count: int, seed: int) -> U64:
+    generator = np.random.Generator(np.random.PCG64(seed))
+    return generator.integers(0, 2**64, size=(count, WORDS), dtype=np.uint64)
+
+
+@pytest.mark.parametrize("counts", [(1,), (3, 1), (7, 8, 9), (70, 3)])
+def test_greedy_lanes_take_the_first_legal_move_of_the_order(counts: tuple[int, ...]) -> None:
+    layout, lanes = _ready(_choice(*counts))
+    for seed in range(6):
+        bits = _random_bits(LANES, layout.fluents, seed=seed)
+        if seed % 2:
+            bits &= _random_bits(LANES, layout.fluents, seed=seed + 100)
+        _load(layout, lanes, bits)
+        kernels.see_position(layout, lanes)
+        order, greedy = _order(layout, seed), _random_rows(len(counts), seed)
+        kernels.choose_moves_greedily(layout, lanes, order, greedy)
+        legal, made = _read(lanes, layout.legal), _moves_made(layout, lanes)
+        assert not (made & ~legal).any()
+        for role, (low, high) in enumerate(zip(layout.span[:-1], layout.span[1:], strict=True)):
+            some = legal[low:high].any(axis=0)
+            assert (made[low:high].sum(axis=0) == some).all()
+            first = order[low + legal[order[low:high]].argmax(axis=0)]
+            chosen = _lanes_of(greedy)[role] & some
+            assert made[first[chosen], np.flatnonzero(chosen)].all()
+
+
+def test_lanes_that_are_not_greedy_choose_uniformly() -> None:
+    layout, lanes = _ready(_choice(7, 5))
+    kernels.see_position(layout, lanes)
+    greedy, counts = _random_rows(2, 1), np.zeros(12, np.int64)
+    for seed in range(60):
+        kernels.choose_moves_greedily(layout, lanes, _order(layout, seed), greedy)
+        made, random = _moves_made(layout, lanes), ~_lanes_of(greedy)
+        counts[:7] += made[:7, random[0]].sum(axis=1)
+        counts[7:] += made[7:, random[1]].sum(axis=1)
+    assert _chi_square(counts[:7]) < _critical(6)
+    assert _chi_square(counts[7:]) < _critical(4)
+
+
+def test_without_greedy_lanes_it_is_the_random_choice() -> None:
+    layout, lanes = _ready(_choice(9, 4))
+    kernels.see_position(layout, lanes)
+    kernels.choose_moves(layout, lanes)
+    expected = _moves_made(layout, lanes)
+    layout, lanes = _ready(_choice(9, 4))
+    kernels.see_position(layout, lanes)
+    none = np.zeros((2, WORDS), np.uint64)
+    kernels.choose_moves_greedily(layout, lanes, _order(layout, 3), none)
+    assert (_moves_made(layout, lanes) == expected).all()
+
+
+def test_what_a_word_draws_does_not_depend_on_the_other_words() -> None:
+    """The same lanes in words 2 and 5 choose the same, whatever is in the other words."""
+    layout, lanes = _ready(_choice(9))
+    bits = _random_bits(LANES, 9, seed=1)
+    kept = [2, 5]
+    runs = []
+    for other in (2, 3):
+        state = _random_bits(LANES, 9, seed=other) & _random_bits(LANES, 9, seed=other + 10)
+        for word in kept:
+            state[64 * word : 64 * word + 64] = bits[64 * word : 64 * word + 64]
+        lanes = new_lanes(layout, seed=4)
+        made = []
+        for _ in range(5):
+            _load(layout, lanes, state)
+            kernels.see_position(layout, lanes)
+            kernels.choose_moves(layout, lanes)
+            made.append(lanes.values[layout.first_move :][:9].copy())
+        runs.append(np.array(made))
+    assert (runs[0][:, :, kept] == runs[1][:, :, kept]).all()
+    assert (runs[0] != runs[1]).any()
+
+
 # ------------------------------------------------------------------------- playing and goals
 
 
