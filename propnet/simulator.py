@@ -46,14 +46,14 @@ class Simulator:
     def __init__(self, network: Network, seed: int) -> None:
         self._layout = layout_of(network)
         self._lanes = new_lanes(self._layout, seed)
-        self._goals = np.zeros((len(network.roles), LANES), np.uint8)
+        self._roles = len(network.roles)
         kernels.reset(self._layout, self._lanes, np.full((1, WORDS), kernels.ALL))
         self._started = np.zeros(LANES, np.int64)
         self._clock = 0
 
     def run(self, seconds: float) -> RandomPlay:
         """Play for so long (at least one call of `STEPS_PER_CALL` steps)."""
-        totals = np.zeros(2 + len(self._goals), np.float64)
+        totals = np.zeros(2 + self._roles, np.float64)
         playouts, begin = 0, time.perf_counter()
         while True:
             playouts += kernels.simulate(
@@ -62,7 +62,6 @@ class Simulator:
                 STEPS_PER_CALL,
                 self._started,
                 self._clock,
-                self._goals,
                 totals,
             )
             self._clock += STEPS_PER_CALL

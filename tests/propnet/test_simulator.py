@@ -27,10 +27,10 @@ def _simulated(network: Network, seed: int, calls: int) -> tuple[int, list[float
     layout = layout_of(network)
     lanes = new_lanes(layout, seed)
     kernels.reset(layout, lanes, np.full((1, WORDS), kernels.ALL))
-    started, goals = np.zeros(LANES, np.int64), np.zeros((2, LANES), np.uint8)
+    started = np.zeros(LANES, np.int64)
     totals, playouts = np.zeros(4, np.float64), 0
     for call in range(calls):
-        playouts += kernels.simulate(layout, lanes, 50, started, 50 * call, goals, totals)
+        playouts += kernels.simulate(layout, lanes, 50, started, 50 * call, totals)
     return playouts, totals.tolist()
 
 
