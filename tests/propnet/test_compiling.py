@@ -18,8 +18,8 @@ from propnet import compiling, kernels
 from propnet.compiling import Compilation, Target, compile_in_background, emit_objects
 from propnet.layout import Lanes, Layout, layout_of, new_lanes
 from propnet.network import Network, compile_network
-from propnet.vectors import LANES, WORDS
 from propnet.schedule import SLOT, schedule
+from propnet.vectors import LANES, WORDS
 from tests.small_sheets import SHEETS, small_sheet, tic_tac_toe
 
 U64 = NDArray[np.uint64]
