@@ -17,6 +17,11 @@ import numba
 _BASE = numba.config.CACHE_DIR  # NUMBA_CACHE_DIR, where the user set it
 
 
+kernel = numba.njit(cache=True, nogil=True, _nrt=False)
+"""Decorates functions that allocate nothing, so that numba need not count references to arrays:
+in small functions that takes longer than their work."""
+
+
 def keep_kernels_of(*folders: Path) -> None:
     """Kernels decorated from now on belong to the sources in these folders."""
     digest = hashlib.sha256(numba.__version__.encode())

@@ -5,51 +5,79 @@ check nothing.  The order of calls is that of a game:
 
 1. fluents are set (`load_states` or `reset`),
 2. `see_position` evaluates terminal and legal moves, `read_goals` the goals,
-3. moves are set (`choose_moves`, or the move rows from outside),
+3. moves are set (`choose_moves` of `propnet.choice`, or `set_moves`),
 4. `advance` computes the next state in the active lanes.
+
+Gates are evaluated by the machine code of `Layout.code`, where there is some, or interpreted; the
+results are the same.  A position is evaluated by one of the two throughout, from `see_position` to
+`advance`, because machine code leaves out the rows that only it would read.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from propnet.layout import I32, U64, Lanes, Layout
+from propnet.choice import choose_moves, choose_moves_greedily, draw_lanes
+from propnet.kernel_cache import kernel
+from propnet.layout import ALL, I32, NONE, U64, Lanes, Layout
 from propnet.network import GOALS, POSITION, STEP
+from propnet.schedule import COMMIT
 from propnet.vectors import (
     WORDS,
     any_lane,
+    call_code,
     load,
+    lowest_bit,
     popcount,
+    read,
+    select,
     shift_left,
     shift_right,
     splat,
     store,
 )
 
-ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-NONE = np.uint64(0)
+__all__ = [
+    "ALL",
+    "NONE",
+    "advance",
+    "choose_moves",
+    "choose_moves_greedily",
+    "draw_lanes",
+    "legal_rows",
+    "load_states",
+    "playout",
+    "read",
+    "read_goals",
+    "reset",
+    "save_states",
+    "see_position",
+    "set_moves",
+    "simulate",
+]
+
+_ONE = np.uint64(1)
+# Python's integers are literals to numba, which would compile the callee for each of them
+_POSITION, _GOALS, _STEP = np.int64(POSITION), np.int64(GOALS), np.int64(STEP)
 
 
-@njit(inline="always")
-def read(values: U64, literal: int):  # type: ignore[no-untyped-def] # numba infers a vector
-    """The lanes of a literal."""
-    return load(values, literal >> 1) ^ splat(np.uint64(-(literal & 1)))
-
-
-@njit(cache=True, nogil=True)
-def _sweep(layout: Layout, values: U64, phase: int) -> None:
+@kernel
+def _sweep(layout: Layout, lanes: Lanes, phase: int) -> None:
     """Evaluate the gates of one phase, in order."""
+    values = lanes.values
+    if lanes.code[0] != 0:
+        call_code(lanes.code[0], phase, values)
+        return
     for gate in range(layout.bounds[phase], layout.bounds[phase + 1]):
-        lanes = splat(ALL)
+        met = splat(ALL)
         for edge in range(layout.first[gate], layout.first[gate + 1]):
-            lanes &= read(values, layout.inputs[edge])
-        store(values, gate, lanes)
+            met &= read(values, layout.inputs[edge])
+        store(values, gate, met)
 
 
-@njit(cache=True, nogil=True)
-def _evaluate(layout: Layout, values: U64, phase: int) -> None:
+@kernel
+def _evaluate(layout: Layout, lanes: Lanes, phase: int) -> None:
     """Evaluate a phase; positive cycles are iterated from false to their least fixpoint.
 
     Stratum by stratum: what a cycle negates must have been settled before it is iterated.
@@ -57,19 +85,19 @@ def _evaluate(layout: Layout, values: U64, phase: int) -> None:
     feedback = len(layout.feedback)
     for k in range(feedback):
         if layout.feedback_phase[k] == phase:
-            store(values, layout.first_feedback + k, splat(NONE))
-    _sweep(layout, values, phase)
+            store(lanes.values, layout.first_feedback + k, splat(NONE))
+    _sweep(layout, lanes, phase)
     first = 0
     while first < feedback:
         last = first + 1
         while last < feedback and layout.feedback_stratum[last] == layout.feedback_stratum[first]:
             last += 1
-        while _feed_back(layout, values, phase, first, last):
-            _sweep(layout, values, phase)
+        while _feed_back(layout, lanes.values, phase, first, last):
+            _sweep(layout, lanes, phase)
         first = last
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _feed_back(layout: Layout, values: U64, phase: int, first: int, last: int) -> bool:
     """Give feedback sources first..last-1 what drives them; whether any has changed."""
     changed = False
@@ -83,259 +111,188 @@ def _feed_back(layout: Layout, values: U64, phase: int, first: int, last: int) -
     return changed
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def see_position(layout: Layout, lanes: Lanes) -> None:
     """Evaluate what follows from the fluents: terminal, legal moves, and what next needs."""
-    _evaluate(layout, lanes.values, POSITION)
+    lanes.code[0] = layout.code[0]
+    _evaluate(layout, lanes, _POSITION)
 
 
-@njit(cache=True, nogil=True)
+@kernel
+def advance(layout: Layout, lanes: Lanes) -> None:
+    """The next state, from fluents and moves, in the lanes of `active`.
+
+    Lanes of `restart`, which must not be active, get the initial state; others stay.
+    """
+    values, following = lanes.values, lanes.following
+    _evaluate(layout, lanes, _STEP)
+    if lanes.code[0] != 0:
+        call_code(lanes.code[0], COMMIT, values)
+        return
+    for fluent in range(layout.fluents):
+        store(following, fluent, read(values, layout.next[fluent]))
+    active = load(lanes.active, 0)
+    for fluent in range(layout.fluents):
+        row = 1 + fluent
+        store(values, row, select(active, load(following, fluent), load(values, row)))
+    if any_lane(load(lanes.restart, 0)):
+        reset(layout, lanes, lanes.restart)
+
+
+@kernel
 def reset(layout: Layout, lanes: Lanes, which: U64) -> None:
     """Put the initial state into the lanes of `which` (1, WORDS)."""
     chosen = load(which, 0)
     for fluent in range(layout.fluents):
         row = 1 + fluent
-        bit = (layout.initial[fluent >> 6] >> np.uint64(fluent & 63)) & np.uint64(1)
-        initial = splat(np.uint64(-np.int64(bit)))
-        store(lanes.values, row, (load(lanes.values, row) & ~chosen) | (initial & chosen))
+        if (layout.initial[fluent >> 6] >> np.uint64(fluent & 63)) & _ONE:
+            store(lanes.values, row, load(lanes.values, row) | chosen)
+        else:
+            store(lanes.values, row, load(lanes.values, row) & ~chosen)
 
 
-@njit(inline="always")
-def random_vector(random: U64):  # type: ignore[no-untyped-def] # numba infers a vector
-    """512 random bits: xoshiro256++ (D. Blackman, S. Vigna, 2018), one generator per word."""
-    a, b, c, d = load(random, 0), load(random, 1), load(random, 2), load(random, 3)
-    total = a + d
-    result = (shift_left(total, 23) | shift_right(total, 41)) + a
-    mixed = shift_left(b, 17)
-    c ^= a
-    d ^= b
-    b ^= c
-    a ^= d
-    c ^= mixed
-    d = shift_left(d, 45) | shift_right(d, 19)
-    store(random, 0, a)
-    store(random, 1, b)
-    store(random, 2, c)
-    store(random, 3, d)
-    return result
+@kernel
+def playout(layout: Layout, lanes: Lanes, limits: I32, lengths: I32) -> int:
+    """Play random moves in the active lanes until their games have ended or are too long.
 
-
-@njit(cache=True, nogil=True)
-def _count_legal(layout: Layout, lanes: Lanes, role: int, planes: int) -> None:
-    """Number of legal moves per lane, as bit planes in `counter[:planes]`."""
-    counter = lanes.counter
-    for plane in range(planes):
-        store(counter, plane, splat(NONE))
-    used = 0
-    for move in range(layout.span[role], layout.span[role + 1]):
-        carry = read(lanes.values, layout.legal[move])
-        if not any_lane(carry):
-            continue
-        used += 1
-        plane, reach = 0, used
-        while reach > 0:
-            old = load(counter, plane)
-            store(counter, plane, old ^ carry)
-            carry &= old
-            plane += 1
-            reach >>= 1
-
-
-@njit(cache=True, nogil=True)
-def _draw_ranks(lanes: Lanes, planes: int) -> None:
-    """A uniform number below each lane's count, as bit planes, by rejection.
-
-    `counter` holds three groups of planes: the count (replaced by count - 1, the highest rank),
-    the mask of bits that a rank may have, and the rank.  A draw within the mask is accepted in
-    more than half of the cases, whatever the count.
+    `limits` (LANES,) is the number of moves after which a lane is retired; `lengths` (LANES,)
+    gets the number that it made, 0 where it was not active.  Returns the number of transitions in
+    all lanes.  No lane is active afterwards, and the position of every lane is the one seen last,
+    so that `read_goals` can follow.
     """
-    counter = lanes.counter
-    borrow = splat(ALL)
-    some = splat(NONE)
-    for plane in range(planes):
-        some |= load(counter, plane)
-    for plane in range(planes):
-        old = load(counter, plane)
-        store(counter, plane, (old ^ borrow) & some)
-        borrow &= ~old
-    smear = splat(NONE)
-    used = 0
-    for plane in range(planes - 1, -1, -1):
-        smear |= load(counter, plane)
-        store(counter, planes + plane, smear)
-        store(counter, 2 * planes + plane, splat(NONE))
-        if used == 0 and any_lane(smear):
-            used = plane + 1
-    waiting = load(counter, planes)
-    while any_lane(waiting):
-        higher, equal = splat(NONE), splat(ALL)
-        for plane in range(used - 1, -1, -1):
-            bit = random_vector(lanes.random) & load(counter, planes + plane)
-            limit = load(counter, plane)
-            higher |= equal & bit & ~limit
-            equal &= ~(bit ^ limit)
-            row = 2 * planes + plane
-            store(counter, row, (load(counter, row) & ~waiting) | (bit & waiting))
-        waiting &= higher
-
-
-@njit(cache=True, nogil=True)
-def choose_moves(layout: Layout, lanes: Lanes) -> None:
-    """Every role makes one of its legal moves in every lane, all equally likely.
-
-    Bit-sliced: count the legal moves, draw a rank below the count, then walk the moves and count
-    the rank down; the move at which it falls below zero is the lane's.  A lane in which a role
-    has no legal move gets none.
-    """
-    values, counter = lanes.values, lanes.counter
-    for role in range(len(layout.span) - 1):
-        low, high = layout.span[role], layout.span[role + 1]
-        planes, size = 0, high - low
-        while size > 0:
-            planes, size = planes + 1, size >> 1
-        _count_legal(layout, lanes, role, planes)
-        _draw_ranks(lanes, planes)
-        used = 0
-        for plane in range(planes):
-            if any_lane(load(counter, planes + plane)):
-                used = plane + 1
-        undecided = splat(ALL)
-        for move in range(low, high):
-            borrow = read(values, layout.legal[move]) & undecided
-            if any_lane(borrow):
-                for plane in range(2 * planes, 2 * planes + used):
-                    rank = load(counter, plane)
-                    store(counter, plane, rank ^ borrow)
-                    borrow &= ~rank
-                undecided &= ~borrow
-            store(values, layout.first_move + move, borrow)
-
-
-@njit(cache=True, nogil=True)
-def advance(layout: Layout, lanes: Lanes) -> None:
-    """The next state, from fluents and moves, in the lanes of `active`; others stay."""
-    values, following = lanes.values, lanes.following
-    _evaluate(layout, values, STEP)
-    active = load(lanes.active, 0)
-    for fluent in range(layout.fluents):
-        store(following, fluent, read(values, layout.next[fluent]))
-    for fluent in range(layout.fluents):
-        row = 1 + fluent
-        store(values, row, (load(following, fluent) & active) | (load(values, row) & ~active))
-
-
-@njit(cache=True, nogil=True)
-def playout(layout: Layout, lanes: Lanes, limit: int) -> tuple[int, bool]:
-    """Play random moves in the active lanes until all have ended or `limit` steps were made.
-
-    Returns the number of transitions in all lanes and whether all games ended.  `active` is
-    empty afterwards, or has the lanes that were cut off.
-    """
-    active = lanes.active
-    transitions = 0
-    for step in range(limit + 1):
+    lengths[:] = 0
+    step, transitions = 0, 0
+    while True:
         see_position(layout, lanes)
-        store(active, 0, load(active, 0) & ~read(lanes.values, layout.terminal))
-        going = popcount(load(active, 0))
+        _end_games(layout, lanes, step, lengths)
+        _retire(lanes, limits, step, lengths)
+        going = popcount(load(lanes.active, 0))
         if going == 0:
-            return transitions, True
-        if step < limit:
-            transitions += going
-            choose_moves(layout, lanes)
-            advance(layout, lanes)
-    return transitions, False
+            return transitions
+        choose_moves(layout, lanes)
+        advance(layout, lanes)
+        transitions += going
+        step += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
+def _end_games(layout: Layout, lanes: Lanes, step: int, lengths: I32) -> None:
+    """Make terminal lanes inactive and note their lengths."""
+    store(lanes.ended, 0, load(lanes.active, 0) & read(lanes.values, layout.terminal))
+    for word in range(WORDS):
+        bits = lanes.ended[0, word]
+        lanes.active[0, word] ^= bits
+        while bits != 0:
+            lengths[64 * word + lowest_bit(bits)] = step
+            bits &= bits - _ONE
+
+
+@kernel
+def _retire(lanes: Lanes, limits: I32, step: int, lengths: I32) -> None:
+    """End the games in play that have reached their limits."""
+    for word in range(WORDS):
+        for bit in range(64):
+            if limits[64 * word + bit] == step:
+                alone = _ONE << np.uint64(bit)
+                if lanes.active[0, word] & alone:
+                    lengths[64 * word + bit] = step
+                    lanes.active[0, word] ^= alone
+
+
+@kernel
 def read_goals(layout: Layout, lanes: Lanes, goals: NDArray[np.uint8]) -> None:
     """Evaluate goals; `goals` (R, LANES): the highest value that holds, 0 where none does."""
-    _evaluate(layout, lanes.values, GOALS)
+    _evaluate(layout, lanes, _GOALS)
     goals[:] = 0
-    row = np.empty((1, WORDS), np.uint64)
+    row = lanes.ended
     for k in range(len(layout.goals)):
         value = layout.goal_value[k]
         if value == 0:
             continue
         store(row, 0, read(lanes.values, layout.goals[k]))
+        role = layout.goal_role[k]
         for word in range(WORDS):
             bits = row[0, word]
-            for bit in range(64):
-                if (bits >> np.uint64(bit)) & np.uint64(1):
-                    goals[layout.goal_role[k], 64 * word + bit] = value
+            while bits != 0:
+                goals[role, 64 * word + lowest_bit(bits)] = value
+                bits &= bits - _ONE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def transpose(block: U64) -> None:
-    """Transpose a 64 x 64 bit matrix in place; bit j of row i becomes bit i of row j."""
+    """Transpose 64 x 64 bit matrices in place, `block` (64, WORDS) having one in each column.
+
+    Bit j of row i becomes bit i of row j (H. S. Warren, Hacker's Delight, 7-3).
+    """
     width = 32
-    mask = np.uint64(0x00000000FFFFFFFF)
+    mask = splat(np.uint64(0x00000000FFFFFFFF))
     while width > 0:
         k = 0
-        while k < 64:
-            shift = np.uint64(width)
-            swap = ((block[k] >> shift) ^ block[k + width]) & mask
-            block[k] ^= swap << shift
-            block[k + width] ^= swap
+        while k < 64:  # swap the off-diagonal quarters of squares of 2 · width rows and columns
+            one, other = load(block, k), load(block, k + width)
+            swap = (shift_right(one, width) ^ other) & mask
+            store(block, k, one ^ shift_left(swap, width))
+            store(block, k + width, other ^ swap)
             k = (k + width + 1) & ~width
         width >>= 1
-        mask ^= mask << np.uint64(width)
+        mask ^= shift_left(mask, width)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def load_states(layout: Layout, lanes: Lanes, states: U64, count: int) -> None:
     """Put packed states (count, state_words) into lanes 0 to count - 1; the rest become empty."""
     block = lanes.block
-    for word in range(WORDS):
-        for part in range(states.shape[1]):
-            for i in range(64):
+    for part in range(states.shape[1]):
+        for i in range(64):
+            for word in range(WORDS):
                 lane = 64 * word + i
-                block[i] = states[lane, part] if lane < count else NONE
-            transpose(block)
-            for j in range(min(64, layout.fluents - 64 * part)):
-                lanes.values[1 + 64 * part + j, word] = block[j]
+                block[i, word] = states[lane, part] if lane < count else NONE
+        transpose(block)
+        for j in range(min(64, layout.fluents - 64 * part)):
+            store(lanes.values, 1 + 64 * part + j, load(block, j))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def save_states(layout: Layout, lanes: Lanes, states: U64, count: int) -> None:
     """The inverse of `load_states`: the fluents of lanes 0 to count - 1 as packed states."""
     block = lanes.block
-    for word in range((count + 63) >> 6):
-        for part in range(states.shape[1]):
-            inside = min(64, layout.fluents - 64 * part)
-            for j in range(64):
-                block[j] = lanes.values[1 + 64 * part + j, word] if j < inside else NONE
-            transpose(block)
-            for i in range(min(64, count - 64 * word)):
-                states[64 * word + i, part] = block[i]
+    for part in range(states.shape[1]):
+        inside = min(64, layout.fluents - 64 * part)
+        for j in range(inside):
+            store(block, j, load(lanes.values, 1 + 64 * part + j))
+        for j in range(inside, 64):
+            store(block, j, splat(NONE))
+        transpose(block)
+        for lane in range(count):
+            states[lane, part] = block[lane & 63, lane >> 6]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def set_moves(layout: Layout, lanes: Lanes, moves: I32, count: int) -> None:
     """Joint moves from outside: `moves` (count, R), each a move's number in its role."""
     for move in range(len(layout.legal)):
         store(lanes.values, layout.first_move + move, splat(NONE))
     for lane in range(count):
-        bit = np.uint64(1) << np.uint64(lane & 63)
+        bit = _ONE << np.uint64(lane & 63)
         for role in range(len(layout.span) - 1):
             row = layout.first_move + layout.span[role] + moves[lane, role]
             lanes.values[row, lane >> 6] |= bit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def legal_rows(layout: Layout, lanes: Lanes, legal: U64) -> None:
     """(M, WORDS) the lanes in which each move is legal, as plain rows."""
     for move in range(len(layout.legal)):
         store(legal, move, read(lanes.values, layout.legal[move]))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def simulate(
     layout: Layout,
     lanes: Lanes,
     steps: int,
     started: NDArray[np.int64],
     clock: int,
-    goals: NDArray[np.uint8],
     totals: NDArray[np.float64],
 ) -> int:
     """Random play without end: lanes that finish a game begin a new one (for benchmarks).
@@ -344,26 +301,39 @@ def simulate(
     carried from call to call); `totals` (2 + R,) sums transitions, playouts' lengths and goals.
     Returns the number of playouts that ended.
     """
-    ended = np.empty((1, WORDS), np.uint64)
     playouts = 0
     for step in range(clock, clock + steps):
         see_position(layout, lanes)
-        terminal = read(lanes.values, layout.terminal)
-        store(ended, 0, terminal)
-        store(lanes.active, 0, ~terminal)
-        totals[0] += popcount(~terminal)
-        finished = popcount(terminal)
+        ended = read(lanes.values, layout.terminal)
+        store(lanes.restart, 0, ended)
+        store(lanes.active, 0, ~ended)
+        finished = popcount(ended)
+        totals[0] += popcount(~ended)
         if finished > 0:
             playouts += finished
-            read_goals(layout, lanes, goals)
-            for lane in range(64 * WORDS):
-                if (ended[0, lane >> 6] >> np.uint64(lane & 63)) & np.uint64(1):
+            _add_goals(layout, lanes, totals)
+            for word in range(WORDS):
+                bits = lanes.restart[0, word]
+                while bits != 0:
+                    lane = 64 * word + lowest_bit(bits)
+                    bits &= bits - _ONE
                     totals[1] += step - started[lane]
                     started[lane] = step + 1
-                    for role in range(goals.shape[0]):
-                        totals[2 + role] += goals[role, lane]
         choose_moves(layout, lanes)
         advance(layout, lanes)
-        if finished > 0:
-            reset(layout, lanes, ended)
+    lanes.restart[:] = NONE
     return playouts
+
+
+@kernel
+def _add_goals(layout: Layout, lanes: Lanes, totals: NDArray[np.float64]) -> None:
+    """Sum the goals of the lanes of `restart`: of each role the highest value that holds."""
+    _evaluate(layout, lanes, _GOALS)
+    left = load(lanes.restart, 0)
+    for k in range(len(layout.goals) - 1, -1, -1):
+        role = layout.goal_role[k]
+        if k + 1 < len(layout.goals) and layout.goal_role[k + 1] != role:
+            left = load(lanes.restart, 0)
+        holds = left & read(lanes.values, layout.goals[k])
+        totals[2 + role] += layout.goal_value[k] * popcount(holds)
+        left &= ~holds

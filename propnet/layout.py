@@ -17,10 +17,15 @@ from propnet.vectors import rows
 
 U64 = NDArray[np.uint64]
 I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+
+ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+NONE = np.uint64(0)
+"""A word of lanes: all of them, none of them."""
 
 
 class Layout(NamedTuple):
-    """A network for kernels; never written after it was made."""
+    """A network for kernels; nothing but `code` is written after it was made."""
 
     first: I32
     """(nodes + 1,)"""
@@ -52,23 +57,35 @@ class Layout(NamedTuple):
     """(feedback,) ascending"""
     initial: U64
     """(state_words,) packed initial state"""
+    code: I64
+    """(1,) address of machine code for the gates (see `propnet.codegen`), 0 while there is none"""
 
 
 class Lanes(NamedTuple):
     """What 512 games need while they are played; contents change with every kernel call."""
 
     values: U64
-    """(nodes, WORDS)"""
+    """(nodes + 2, WORDS); the last two rows are `active` and `restart`"""
+    active: U64
+    """(1, WORDS) lanes whose game goes on; a view of `values`"""
+    restart: U64
+    """(1, WORDS) lanes whose next state is the initial one; a view of `values`"""
+    ended: U64
+    """(1, WORDS) lanes that are being dealt with, one by one"""
     following: U64
     """(F, WORDS) the next state while it is being computed"""
     counter: U64
     """(3 * planes, WORDS) bit planes of the move choice: count, mask, rank"""
+    groups: U64
+    """(4 * groups, WORDS) bit planes of the legal moves in each group of 8 of one role"""
+    wanted: U64
+    """(R, WORDS) lanes in which a role's move is drawn at random"""
     random: U64
-    """(4, WORDS) state of the generator"""
-    active: U64
-    """(1, WORDS) lanes whose game goes on"""
+    """(4, WORDS) state of the generators, one per word"""
     block: U64
-    """(64,) one 64 x 64 bit matrix"""
+    """(64, WORDS) one 64 x 64 bit matrix per word"""
+    code: I64
+    """(1,) the machine code that evaluates the present position, 0 for none"""
 
 
 def layout_of(network: Network) -> Layout:
@@ -94,24 +111,36 @@ def layout_of(network: Network) -> Layout:
         feedback_phase=network.feedback_phase,
         feedback_stratum=network.feedback_stratum,
         initial=pack(network.initial[np.newaxis])[0],
+        code=np.zeros(1, np.int64),
     )
 
 
 def new_lanes(layout: Layout, seed: int) -> Lanes:
     """Working arrays for a layout; the random numbers follow from the seed."""
-    planes = int(np.diff(layout.span).max()).bit_length() + 1
-    random = rows(4)
+    most = int(np.diff(layout.span).max())
+    nodes = len(layout.first) - 1
+    values, random = rows(nodes + 2), rows(4)
     random[:] = np.random.Generator(np.random.PCG64(seed)).integers(
         1, 2**64, size=random.shape, dtype=np.uint64
     )
     return Lanes(
-        values=rows(len(layout.first) - 1),
+        values=values,
+        active=values[nodes : nodes + 1],
+        restart=values[nodes + 1 :],
+        ended=rows(1),
         following=rows(layout.fluents),
-        counter=rows(3 * planes),
+        counter=rows(3 * choice_planes(most)),
+        groups=rows(4 * (-(-most // 8))),
+        wanted=rows(len(layout.span) - 1),
         random=random,
-        active=rows(1),
-        block=np.zeros(64, np.uint64),
+        block=rows(64),
+        code=np.zeros(1, np.int64),
     )
+
+
+def choice_planes(moves: int) -> int:
+    """Bit planes for the number of legal moves of a role; no fewer than for a group of 8."""
+    return max(4, moves.bit_length())
 
 
 def state_words(fluents: int) -> int:

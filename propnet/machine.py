@@ -102,7 +102,9 @@ class PropnetStateMachine:
 
     def _packed(self, state: State) -> U64:
         assert isinstance(state, bytes)
-        return np.frombuffer(state, np.uint64)[np.newaxis]
+        return np.frombuffer(state, np.uint64)[
+            np.newaxis
+        ].copy()  # numba: not another type of array
 
     def _see(self, state: State) -> None:
         if state == self._seen:

@@ -92,12 +92,15 @@ def test_a_fluent_is_the_bit_of_its_number() -> None:
 
 
 def test_transposing_swaps_rows_and_bits() -> None:
-    generator = np.random.Generator(np.random.PCG64(3))
-    block = generator.integers(0, 2**64, size=64, dtype=np.uint64)
-    bits = np.unpackbits(block.view(np.uint8).reshape(64, 8), axis=1, bitorder="little")
+    block = _random_rows(64, seed=3)
+    before = _bits_of_matrices(block)
     kernels.transpose(block)
-    after = np.unpackbits(block.view(np.uint8).reshape(64, 8), axis=1, bitorder="little")
-    assert (after == bits.T).all()
+    assert (_bits_of_matrices(block) == before.transpose(0, 2, 1)).all()
+
+
+def _bits_of_matrices(block: U64) -> Bits:
+    """(64, WORDS) as (WORDS, 64 rows, 64 bits)."""
+    return _lanes_of(block).reshape(64, WORDS, 64).transpose(1, 0, 2)
 
 
 @pytest.mark.parametrize("count", [0, 1, 63, 64, 65, 100, 511, 512])
@@ -270,6 +273,109 @@ def test_the_seed_decides_the_choices() -> None:
     assert (runs[0] != runs[2]).any()
 
 
+def _order(layout: Layout, seed: int) -> NDArray[np.int32]:
+    """(moves,) every role's moves in some order."""
+    generator = np.random.Generator(np.random.PCG64(seed))
+    spans = zip(layout.span[:-1], layout.span[1:], strict=True)
+    return np.concatenate([generator.permutation(np.arange(*span)) for span in spans]).astype(
+        np.int32
+    )
+
+
+def _random_rows(count: int, seed: int) -> U64:
+    generator = np.random.Generator(np.random.PCG64(seed))
+    return generator.integers(0, 2**64, size=(count, WORDS), dtype=np.uint64)
+
+
+@pytest.mark.parametrize("counts", [(1,), (3, 1), (7, 8, 9), (70, 3)])
+def test_greedy_lanes_take_the_first_legal_move_of_the_order(counts: tuple[int, ...]) -> None:
+    layout, lanes = _ready(_choice(*counts))
+    for seed in range(6):
+        bits = _random_bits(LANES, layout.fluents, seed=seed)
+        if seed % 2:
+            bits &= _random_bits(LANES, layout.fluents, seed=seed + 100)
+        _load(layout, lanes, bits)
+        kernels.see_position(layout, lanes)
+        order, greedy = _order(layout, seed), _random_rows(len(counts), seed)
+        kernels.choose_moves_greedily(layout, lanes, order, greedy)
+        legal, made = _read(lanes, layout.legal), _moves_made(layout, lanes)
+        assert not (made & ~legal).any()
+        for role, (low, high) in enumerate(zip(layout.span[:-1], layout.span[1:], strict=True)):
+            some = legal[low:high].any(axis=0)
+            assert (made[low:high].sum(axis=0) == some).all()
+            first = order[low + legal[order[low:high]].argmax(axis=0)]
+            chosen = _lanes_of(greedy)[role] & some
+            assert made[first[chosen], np.flatnonzero(chosen)].all()
+
+
+def test_lanes_that_are_not_greedy_choose_uniformly() -> None:
+    layout, lanes = _ready(_choice(7, 5))
+    kernels.see_position(layout, lanes)
+    greedy, counts = _random_rows(2, 1), np.zeros(12, np.int64)
+    for seed in range(60):
+        kernels.choose_moves_greedily(layout, lanes, _order(layout, seed), greedy)
+        made, random = _moves_made(layout, lanes), ~_lanes_of(greedy)
+        counts[:7] += made[:7, random[0]].sum(axis=1)
+        counts[7:] += made[7:, random[1]].sum(axis=1)
+    assert _chi_square(counts[:7]) < _critical(6)
+    assert _chi_square(counts[7:]) < _critical(4)
+
+
+def test_without_greedy_lanes_it_is_the_random_choice() -> None:
+    layout, lanes = _ready(_choice(9, 4))
+    kernels.see_position(layout, lanes)
+    kernels.choose_moves(layout, lanes)
+    expected = _moves_made(layout, lanes)
+    layout, lanes = _ready(_choice(9, 4))
+    kernels.see_position(layout, lanes)
+    none = np.zeros((2, WORDS), np.uint64)
+    kernels.choose_moves_greedily(layout, lanes, _order(layout, 3), none)
+    assert (_moves_made(layout, lanes) == expected).all()
+
+
+def test_lanes_are_drawn_with_their_own_probabilities() -> None:
+    _, lanes = _ready(_choice(1))
+    probability = np.array([0, 1, 0x4000, 0x8000, 0xC000, 0xFFFF])[np.arange(LANES) % 6]
+    chance = np.zeros((16, WORDS), np.uint64)
+    for lane, value in enumerate(probability.tolist()):
+        for plane in range(16):
+            chance[plane, lane // 64] |= np.uint64((value >> plane & 1) << lane % 64)
+    drawn = np.zeros((3, WORDS), np.uint64)
+    counts = np.zeros((3, LANES), np.int64)
+    for _ in range(400):
+        kernels.draw_lanes(lanes, chance, drawn)
+        counts += _lanes_of(drawn)
+    for value in set(probability.tolist()):
+        share, tries = value / 2**16, 400 * (probability == value).sum()
+        for row in range(3):
+            seen = counts[row, probability == value].sum()
+            assert abs(seen - tries * share) <= 4 * (tries * share * (1 - share)) ** 0.5 + 8 * (
+                0 < share < 0.001 or share > 0.999
+            )
+
+
+def test_what_a_word_draws_does_not_depend_on_the_other_words() -> None:
+    """The same lanes in words 2 and 5 choose the same, whatever is in the other words."""
+    layout, lanes = _ready(_choice(9))
+    bits = _random_bits(LANES, 9, seed=1)
+    kept = [2, 5]
+    runs = []
+    for other in (2, 3):
+        state = _random_bits(LANES, 9, seed=other) & _random_bits(LANES, 9, seed=other + 10)
+        for word in kept:
+            state[64 * word : 64 * word + 64] = bits[64 * word : 64 * word + 64]
+        lanes = new_lanes(layout, seed=4)
+        made = []
+        for _ in range(5):
+            _load(layout, lanes, state)
+            kernels.see_position(layout, lanes)
+            kernels.choose_moves(layout, lanes)
+            made.append(lanes.values[layout.first_move :][:9].copy())
+        runs.append(np.array(made))
+    assert (runs[0][:, :, kept] == runs[1][:, :, kept]).all()
+    assert (runs[0] != runs[1]).any()
+
+
 # ------------------------------------------------------------------------- playing and goals
 
 
@@ -284,32 +390,45 @@ def _marks(network: Network, lanes: Lanes) -> NDArray[np.int64]:
     return count
 
 
+def _play(layout: Layout, lanes: Lanes, limit: int = 500) -> tuple[int, NDArray[np.int32]]:
+    """Transitions, and lengths per lane."""
+    lengths = np.full(LANES, 77, np.int32)
+    limits = np.full(LANES, limit, np.int32)
+    return kernels.playout(layout, lanes, limits, lengths), lengths
+
+
 def test_a_playout_ends_every_game_and_freezes_it_there() -> None:
     network = _network("tic-tac-toe")
     layout, lanes = _ready(network)
-    transitions, ended = kernels.playout(layout, lanes, 500)
-    assert ended and not lanes.active.any()
-    lengths = _marks(network, lanes)
+    transitions, lengths = _play(layout, lanes)
+    assert not lanes.active.any()
+    assert (lengths == _marks(network, lanes)).all()
     assert transitions == lengths.sum()
     assert set(lengths) == {5, 6, 7, 8, 9}  # frozen when the first of them ended
-    kernels.see_position(layout, lanes)
     assert _read(lanes, np.array([layout.terminal], np.int32)).all()
 
 
 def test_a_playout_is_cut_off_at_its_limit() -> None:
     network = _network("tic-tac-toe")
-    for limit in (0, 1, 3):
+    for limit in (0, 1, 3, 7, 9):
         layout, lanes = _ready(network)
-        assert kernels.playout(layout, lanes, limit) == (limit * LANES, False)
-        assert (lanes.active == kernels.ALL).all()
-        assert (_marks(network, lanes) == limit).all()
+        transitions, lengths = _play(layout, lanes, limit)
+        assert not lanes.active.any()
+        assert (lengths == _marks(network, lanes)).all()
+        assert transitions == lengths.sum() and lengths.max() == limit
+        if limit < 5:
+            assert lengths.min() == limit
+
+
+def test_every_lane_has_a_limit_of_its_own() -> None:
+    network = _network("tic-tac-toe")
     layout, lanes = _ready(network)
-    transitions, ended = kernels.playout(layout, lanes, 7)
-    lengths = _marks(network, lanes)
-    assert not ended and transitions == lengths.sum() and lengths.max() == 7
-    assert 0 < _lanes_of(lanes.active).sum() < (lengths == 7).sum()
-    layout, lanes = _ready(network)
-    assert kernels.playout(layout, lanes, 9)[1]
+    limits = (np.arange(LANES) % 11).astype(np.int32)
+    lengths = np.zeros(LANES, np.int32)
+    transitions = kernels.playout(layout, lanes, limits, lengths)
+    assert (lengths == _marks(network, lanes)).all()
+    assert (lengths <= limits).all() and (lengths[limits < 5] == limits[limits < 5]).all()
+    assert transitions == lengths.sum()
 
 
 def test_a_playout_leaves_inactive_lanes_alone() -> None:
@@ -317,10 +436,25 @@ def test_a_playout_leaves_inactive_lanes_alone() -> None:
     layout, lanes = _ready(network)
     lanes.active[:] = 0
     lanes.active[0, 3] = np.uint64(0b101)
-    kernels.playout(layout, lanes, 500)
-    lengths = _marks(network, lanes)
+    _, lengths = _play(layout, lanes)
     played = np.flatnonzero(lengths)
     assert played.tolist() == [192, 194]
+    assert np.flatnonzero(_marks(network, lanes)).tolist() == [192, 194]
+
+
+def test_lanes_that_restart_get_the_initial_state() -> None:
+    network = _network("tic-tac-toe")
+    layout, lanes = _ready(network)
+    _play(layout, lanes, 3)
+    lanes.restart[0, 2] = np.uint64(0xF0)
+    lanes.active[:] = ~lanes.restart
+    lanes.active[0, 7] = 0
+    kernels.see_position(layout, lanes)
+    kernels.choose_moves(layout, lanes)
+    kernels.advance(layout, lanes)
+    marks, restarted = _marks(network, lanes), _lanes_of(lanes.restart)[0]
+    assert (marks[restarted] == 0).all() and restarted.sum() == 4
+    assert (marks[448:] == 3).all() and (marks[:448][~restarted[:448]] == 4).all()
 
 
 def test_playouts_are_random_play() -> None:
@@ -332,7 +466,7 @@ def test_playouts_are_random_play() -> None:
     for _ in range(20):
         kernels.reset(layout, lanes, ALL_LANES)
         lanes.active[:] = kernels.ALL
-        kernels.playout(layout, lanes, 500)
+        _play(layout, lanes)
         kernels.read_goals(layout, lanes, goals)
         seen.append(np.stack((_marks(network, lanes), goals[0], goals[1])))
     played = np.concatenate(seen, axis=1).astype(int)

@@ -10,16 +10,19 @@ from typing import Any
 import numpy as np
 import pytest
 from numba import njit
-from numba.core.errors import TypingError
 from numpy.typing import NDArray
 
 from propnet.vectors import (
     LANES,
     WORDS,
     any_lane,
+    busy_words,
     load,
+    lowest_bit,
     popcount,
+    read,
     rows,
+    select,
     shift_left,
     shift_right,
     splat,
@@ -85,13 +88,18 @@ def test_shifts_do_not_cross_words() -> None:
     assert (values == np.array(expected)).all()
 
 
-def test_a_shift_must_be_a_constant() -> None:
-    @njit
-    def shifted(values: U64, amount: int) -> None:
-        store(values, 0, shift_left(load(values, 0), amount))
+@njit
+def _shifted(values: U64, bits: int) -> None:
+    store(values, 1, shift_left(load(values, 0), bits))
+    store(values, 2, shift_right(load(values, 0), bits))
 
-    with pytest.raises((TypeError, TypingError), match="constant"):
-        shifted(rows(1), 3)
+
+@pytest.mark.parametrize("bits", [0, 1, 32, 63])
+def test_the_bits_to_shift_may_vary(bits: int) -> None:
+    values = _random_rows(3)
+    _shifted(values, bits)
+    assert (values[1] == values[0] << np.uint64(bits)).all()
+    assert (values[2] == values[0] >> np.uint64(bits)).all()
 
 
 @njit
@@ -104,6 +112,38 @@ def test_splat_fills_every_word(word: int) -> None:
     values = _random_rows(1)
     _splat(values, np.uint64(word))
     assert (values == np.uint64(word)).all()
+
+
+@njit
+def _literals(values: U64) -> None:
+    store(values, 2, read(values, 0))
+    store(values, 3, read(values, 1))
+    store(values, 4, read(values, 2))
+    store(values, 5, read(values, 3))
+    store(values, 6, select(load(values, 7), load(values, 0), load(values, 1)))
+
+
+def test_a_literal_is_a_row_or_its_inverse() -> None:
+    values = _random_rows(8)
+    a, b, mask = values[0].copy(), values[1].copy(), values[7].copy()
+    _literals(values)
+    assert (values[2:7] == np.array([a, ~a, b, ~b, (a & mask) | (b & ~mask)])).all()
+
+
+@njit
+def _words(values: U64) -> int:
+    store(values, 1, busy_words(load(values, 0)))
+    return lowest_bit(values[0, 3])
+
+
+@pytest.mark.parametrize("bit", [0, 1, 40, 63])
+def test_words_with_any_bit_are_busy(bit: int) -> None:
+    values = rows(2)
+    values[0, 3] = np.uint64(1) << np.uint64(bit)
+    values[0, 5] = ~np.uint64(0)
+    assert _words(values) == bit
+    busy = [0, 0, 0, ~np.uint64(0), 0, ~np.uint64(0), 0, 0]
+    assert values[1].tolist() == busy
 
 
 @njit
