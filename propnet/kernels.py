@@ -18,8 +18,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from gdl.kernel_cache import kernel
 from propnet.choice import choose_moves, choose_moves_greedily, draw_lanes
-from propnet.kernel_cache import kernel
 from propnet.layout import ALL, I32, NONE, U64, Lanes, Layout
 from propnet.network import GOALS, POSITION, STEP
 from propnet.schedule import COMMIT
