@@ -22,7 +22,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from gdl.instantiation.memory import EXHAUSTED, I32, I64, LENGTH, START, Memory, append
 from gdl.instantiation.terms import CERTAIN, POSSIBLE, STATUS, UNKNOWN, find, intern
@@ -35,6 +34,7 @@ from gdl.instantiation.views import (
     add_atom,
     newest_row,
 )
+from gdl.kernel_cache import kernel
 
 HEADS, OFFSETS, BODIES = 4, 5, 6
 """Regions of the ground rules: heads; where each body ends in BODIES; literals, negative if
@@ -64,7 +64,7 @@ class Work(NamedTuple):
     """(columns,) for building terms and keys"""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def evaluate(
     memory: Memory, tables: Tables, work: Work, plans: I32, views: I32, rounds: bool
 ) -> bool:
@@ -93,12 +93,12 @@ def evaluate(
             return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _value(slots: I32, source: int) -> int:
     return slots[source] if source >= 0 else -source
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _run(memory: Memory, tables: Tables, work: Work, plan: int) -> bool:
     """Run one plan, or go on with it; False where it was interrupted."""
     control, code, scans = work.control, tables.code, work.scans
@@ -138,7 +138,7 @@ def _run(memory: Memory, tables: Tables, work: Work, plan: int) -> bool:
         place += code[place + 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _first_row(memory: Memory, tables: Tables, work: Work, place: int) -> int:
     """The row at which a scan begins: `SCAN, size, view, rows, index, keys, sources...`."""
     code = tables.code
@@ -150,7 +150,7 @@ def _first_row(memory: Memory, tables: Tables, work: Work, place: int) -> int:
     return newest_row(memory, tables, view, index, work.key)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _next_row(memory: Memory, tables: Tables, work: Work, place: int, level: int) -> bool:
     """Bind the next row of a scan that fits; False where there is none.
 
@@ -189,7 +189,7 @@ def _next_row(memory: Memory, tables: Tables, work: Work, place: int, level: int
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _build(memory: Memory, tables: Tables, work: Work, place: int) -> None:
     """`BUILD, size, functor, slot, whether only to be found, sources...`."""
     code = tables.code
@@ -203,7 +203,7 @@ def _build(memory: Memory, tables: Tables, work: Work, place: int) -> None:
     work.slots[code[place + 3]] = term
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _negated(memory: Memory, slots: I32, code: I32, place: int) -> bool:
     """`NEGATED, size, source of the atom, literal slot, whether its relation is complete`."""
     atom = _value(slots, code[place + 2])
@@ -212,7 +212,7 @@ def _negated(memory: Memory, slots: I32, code: I32, place: int) -> bool:
     return status != CERTAIN
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _emit(memory: Memory, tables: Tables, work: Work, place: int) -> None:
     """`EMIT, size, source of the head, whether a choice, literals, slots...`."""
     code, slots, arena = tables.code, work.slots, memory.arena

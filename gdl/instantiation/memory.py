@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from gdl.kernel_cache import kernel
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -53,7 +54,7 @@ def new_memory(numbers: int, regions: int) -> Memory:
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take(memory: Memory, region: int, capacity: int) -> None:
     """Give a region a new place of that capacity; its content is not moved."""
     begin = memory.state[FREE]
@@ -65,7 +66,7 @@ def take(memory: Memory, region: int, capacity: int) -> None:
     memory.regions[region, CAPACITY] = capacity
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def extend(memory: Memory, region: int, count: int) -> int:
     """Make a region `count` numbers longer; where in the arena these are, or -1."""
     length = memory.regions[region, LENGTH]
@@ -82,7 +83,7 @@ def extend(memory: Memory, region: int, count: int) -> int:
     return memory.regions[region, START] + length
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def append(memory: Memory, region: int, number: int) -> None:
     """Put a number at the end of a region."""
     place = extend(memory, region, 1)
@@ -90,7 +91,7 @@ def append(memory: Memory, region: int, number: int) -> None:
         memory.arena[place] = number
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mix(key: int, number: int) -> np.uint64:
     """One more number in a hash value."""
     mixed = (np.uint64(key) ^ np.uint64(number)) * np.uint64(0x9E3779B97F4A7C15)

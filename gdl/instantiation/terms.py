@@ -7,7 +7,6 @@ from the rules, so their numbers come from Python.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from gdl.instantiation.memory import (
     CAPACITY,
@@ -20,6 +19,7 @@ from gdl.instantiation.memory import (
     mix,
     take,
 )
+from gdl.kernel_cache import kernel
 
 TERMS, ARGUMENTS, STATUS, TABLE = 0, 1, 2, 3
 """Regions: (functor, place of the first argument) of each term; arguments; status; hash table."""
@@ -28,7 +28,7 @@ UNKNOWN, POSSIBLE, CERTAIN = 0, 1, 2
 """Status of a term as an atom: not derived, holds in some states, holds in every state."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _key(functor: int, arguments: I32, first: int, count: int) -> np.uint64:
     key = mix(0, functor)
     for i in range(count):
@@ -36,7 +36,7 @@ def _key(functor: int, arguments: I32, first: int, count: int) -> np.uint64:
     return key ^ (key >> np.uint64(32))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _slot(memory: Memory, functor: int, arguments: I32, first: int, count: int) -> int:
     """Where in the hash table a term is or would be; `first` is a place in `arguments`."""
     arena = memory.arena
@@ -57,7 +57,7 @@ def _slot(memory: Memory, functor: int, arguments: I32, first: int, count: int) 
         slot = (slot + 1) & mask
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grow_table(memory: Memory, arity: I32) -> None:
     capacity = 2 * memory.regions[TABLE, CAPACITY]
     take(memory, TABLE, capacity)
@@ -73,14 +73,14 @@ def _grow_table(memory: Memory, arity: I32) -> None:
         memory.arena[table + slot] = term
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find(memory: Memory, functor: int, arguments: I32, count: int) -> int:
     """The number of a term, 0 where there is none."""
     slot = _slot(memory, functor, arguments, 0, count)
     return memory.arena[memory.regions[TABLE, START] + slot]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def intern(memory: Memory, arity: I32, functor: int, arguments: I32) -> int:
     """The number of a term, a new one where there is none; 0 where memory is exhausted."""
     count = arity[functor]
@@ -106,7 +106,7 @@ def intern(memory: Memory, arity: I32, functor: int, arguments: I32) -> int:
     return term
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def begin(memory: Memory, arity: I32, constants: I32) -> None:
     """Set the regions up; the functors `constants`, without arguments, become terms 1, 2, ..."""
     take(memory, TABLE, 1024)

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from gdl.instantiation.memory import (
     CAPACITY,
@@ -27,6 +26,7 @@ from gdl.instantiation.memory import (
     take,
 )
 from gdl.instantiation.terms import ARGUMENTS, TERMS
+from gdl.kernel_cache import kernel
 
 SHAPE, COLUMNS, REGION, NEWEST_INDEX, NEXT_VIEW = 0, 1, 2, 3, 4
 """Columns of `Tables.views`."""
@@ -56,7 +56,7 @@ class Tables(NamedTuple):
     """(numbers,) shapes, indexes and plans"""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _index_slot(memory: Memory, tables: Tables, view: int, index: int, key: I32) -> int:
     """Where in an index's hash table a key is or would be."""
     arena, code = memory.arena, tables.code
@@ -80,14 +80,14 @@ def _index_slot(memory: Memory, tables: Tables, view: int, index: int, key: I32)
         slot = (slot + 1) & mask
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def newest_row(memory: Memory, tables: Tables, view: int, index: int, key: I32) -> int:
     """The newest row with that key, -1 for none."""
     slot = _index_slot(memory, tables, view, index, key)
     return memory.arena[memory.regions[tables.code[index + 1], START] + slot]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _new_table(memory: Memory, region: int, capacity: int) -> None:
     take(memory, region, capacity)
     if not memory.state[EXHAUSTED]:
@@ -95,7 +95,7 @@ def _new_table(memory: Memory, region: int, capacity: int) -> None:
         memory.arena[start : start + capacity] = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _key_of_row(memory: Memory, tables: Tables, view: int, index: int, row: int, key: I32) -> None:
     width = tables.views[view, COLUMNS] + 1
     place = memory.regions[tables.views[view, REGION], START] + row * width + 1
@@ -103,7 +103,7 @@ def _key_of_row(memory: Memory, tables: Tables, view: int, index: int, row: int,
         key[i] = memory.arena[place + tables.code[index + 4 + i]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _put(memory: Memory, tables: Tables, view: int, index: int, row: int, key: I32) -> None:
     """Enter a row, the newest, into an index; the table's LENGTH counts its keys."""
     table, older = tables.code[index + 1], tables.code[index + 2]
@@ -126,7 +126,7 @@ def _put(memory: Memory, tables: Tables, view: int, index: int, row: int, key: I
     memory.arena[slot] = row
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_index(memory: Memory, tables: Tables, view: int, index: int, key: I32) -> None:
     """Make an index that is described in `code`, for the rows that there are and those to come."""
     _new_table(memory, tables.code[index + 1], 16)
@@ -139,7 +139,7 @@ def add_index(memory: Memory, tables: Tables, view: int, index: int, key: I32) -
     tables.views[view, NEWEST_INDEX] = index
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _matches(memory: Memory, code: I32, shape: int, slots: I32) -> bool:
     """Take the term in slot 0 apart; False where it hasn't the shape."""
     terms, arguments = memory.regions[TERMS, START], memory.regions[ARGUMENTS, START]
@@ -154,7 +154,7 @@ def _matches(memory: Memory, code: I32, shape: int, slots: I32) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_atom(memory: Memory, tables: Tables, atom: int, slots: I32, key: I32) -> None:
     """Enter a new atom into the views of its relation; `slots` and `key` are room to work in."""
     code, arena = tables.code, memory.arena
