@@ -27,3 +27,7 @@ class WorkerError(GgpError):
 
 class TournamentError(GgpError):
     """A tournament that can't be: a wrong setting, or results that belong to another one."""
+
+
+class SearchError(GgpError):
+    """The search can't work with the parameters that it was given."""

@@ -17,10 +17,10 @@ from typing import Any
 
 from gdl.errors import GgpError
 from gdl.rules import RuleSheet, Term, name_of
+from ggp_agent.agents import Agent
 from ggp_agent.clock import answer_by
 from ggp_agent.effort import Effort
 from ggp_agent.errors import MessageError, WorkerError
-from ggp_agent.parameters import Agent
 from ggp_agent.protocol import Start, move_term
 from ggp_agent.worker import agent_fields
 from ggp_agent.workers import WorkerPool, WorkerProcess

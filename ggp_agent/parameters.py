@@ -1,13 +1,12 @@
 """Every parameter of an agent, declared once: name, default, domain, unit, meaning, source.
 
-Command-line flags, help texts, checks and (later) the tuners' domains come from these
-declarations; nothing else knows a default.
+Command-line flags, help texts, checks and the tuners' domains come from these declarations;
+nothing else knows a default.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ggp_agent.errors import ParameterError
@@ -27,6 +26,12 @@ class Parameter:
     unit: str = ""
     source: str = ""
     choices: tuple[str, ...] = ()
+    infinite: bool = False
+    """whether infinity is one of its values"""
+    discrete: tuple[float, ...] = ()
+    """the values among which tuners with a discrete domain choose"""
+    continuous: tuple[float, float] | None = None
+    """the interval in which tuners with a continuous domain choose"""
 
     @property
     def domain(self) -> str:
@@ -34,7 +39,8 @@ class Parameter:
         if self.choices:
             return " | ".join(self.choices)
         kind = "integer" if isinstance(self.default, int) else "number"
-        return f"{kind} in [{self.low:g}, {self.high:g}]"
+        end = "inf]" if self.infinite else f"{self.high:g}]"
+        return f"{kind} in [{self.low:g}, {end}"
 
     def parse(self, text: str) -> Value:
         """The value that a text stands for.  Raises `ParameterError` outside the domain."""
@@ -46,7 +52,8 @@ class Parameter:
             value = int(text) if isinstance(self.default, int) else float(text)
         except ValueError:
             raise self._error(text) from None
-        if not self.low <= value <= self.high:
+        inside = self.low <= value <= self.high
+        if not inside or (math.isinf(value) and not self.infinite):
             raise self._error(text)
         return value
 
@@ -54,105 +61,169 @@ class Parameter:
         return ParameterError(f"{self.name}={text}: {self.name} must be {self.domain}")
 
 
-SP_PAPER = "Sironi, Liu, Winands: Self-Adaptive MCTS in GGP, Table I"
+TABLE_1 = "Sironi, Liu, Winands: Self-Adaptive MCTS in GGP (2020), Table I"
+UCT_PAPER = "Kocsis, Szepesvari: Bandit based Monte-Carlo planning (2006)"
+GRAVE_PAPER = "Cazenave: Generalized Rapid Action Value Estimation (2015)"
+MAST_PAPER = "Bjornsson, Finnsson: CadiaPlayer (2009)"
+DECAY_PAPER = "Tak, Winands, Bjornsson: Decaying simulation strategies (2014)"
+LOSS_PAPER = "Chaslot, Winands, van den Herik: Parallel MCTS (2008)"
+SOLVER_PAPER = "Cazenave, Saffidine: Score bounded MCTS (2010)"
 
-PARAMETERS = {
-    parameter.name: parameter
-    for parameter in (
-        Parameter(
-            "strategy",
-            "uct",
-            "how moves are chosen: by search, at random, or the first legal one",
-            choices=("uct", "random", "legal"),
-        ),
-        Parameter(
-            "C",
-            0.2,
-            "exploration constant of the UCT formula, for rewards in [0, 1]",
-            high=10.0,
-            source=SP_PAPER,
-        ),
-        Parameter("FPU", 1.0, "value of a move that was never tried", high=1000.0),
-        Parameter(
-            "VO",
-            0.01,
-            "a move is drawn among those whose value is within VO of the best",
-            high=1.0,
-            source=SP_PAPER,
-        ),
-        Parameter(
-            "in_flight", 512, "most simulations in flight; 1 is the sequential search", 1, 512
-        ),
-        Parameter(
-            "ramp",
-            16,
-            "at most (visits of the root) / ramp simulations in flight; 0: no such limit",
-            high=1e6,
-        ),
-        Parameter(
-            "playouts",
-            0,
-            "playouts per simulation; 0: as many as the simulator's lanes allow for free",
-            high=512,
-        ),
-        Parameter("depth", 500, "longest simulation, tree and playout together", 1, 1e5, "moves"),
-        Parameter(
-            "simulations", 0, "budget per move; 0: until the clock runs out", unit="simulations"
-        ),
-        Parameter("memory", 2048, "most that the tree may take", 16, 1e6, "MiB"),
-        Parameter(
-            "margin", 0.2, "how long before the clock runs out the answer leaves", 0, 60, "s"
-        ),
-    )
-}
+_TENTHS = tuple(n / 10 for n in range(11))
 
+_DECLARED = (
+    Parameter(
+        "strategy",
+        "mcts",
+        "how moves are chosen: by search, at random, or the first legal one",
+        choices=("mcts", "random", "legal"),
+    ),
+    Parameter(
+        "selection",
+        "uct",
+        "which value selection goes by in the tree",
+        choices=("uct", "grave"),
+        source=f"{UCT_PAPER}; {GRAVE_PAPER}",
+    ),
+    Parameter(
+        "playout",
+        "random",
+        "moves of playouts: uniform, MAST with epsilon-greedy choice, or MAST with Gibbs measure",
+        choices=("random", "mast", "gibbs"),
+        source=MAST_PAPER,
+    ),
+    Parameter(
+        "C",
+        0.2,
+        "exploration constant of the UCT formula, for rewards in [0, 1]",
+        high=10.0,
+        source=TABLE_1,
+        discrete=_TENTHS[1:10],
+        continuous=(0.0, 1.0),
+    ),
+    Parameter(
+        "epsilon",
+        0.4,
+        "probability of a uniformly random move in a MAST playout",
+        high=1.0,
+        source=TABLE_1,
+        discrete=_TENTHS,
+        continuous=(0.0, 1.0),
+    ),
+    Parameter(
+        "K",
+        250.0,
+        "visits at which GRAVE weighs AMAF and mean alike; 0 is UCT, inf is AMAF alone",
+        infinite=True,
+        unit="visits",
+        source=TABLE_1,
+        discrete=(0, 10, 50, 100, 250, 500, 750, 1000, 2000, math.inf),
+        continuous=(0.0, 2000.0),
+    ),
+    Parameter(
+        "Ref",
+        50.0,
+        "GRAVE takes AMAF values from the closest ancestor with so many visits; inf is the root",
+        infinite=True,
+        unit="visits",
+        source=TABLE_1,
+        discrete=(0, 50, 100, 250, 500, 1000, 10000, math.inf),
+        continuous=(0.0, 10000.0),
+    ),
+    Parameter(
+        "VO",
+        0.01,
+        "a move is drawn among those whose value is within VO of the best",
+        high=1.0,
+        source=TABLE_1,
+        discrete=(0.001, 0.005, 0.01, 0.015, 0.02, 0.025),
+        continuous=(0.0, 0.025),
+    ),
+    Parameter(
+        "T",
+        0.0,
+        "in nodes with fewer visits the playout's policy picks the move",
+        infinite=True,
+        unit="visits",
+        source=TABLE_1,
+        discrete=(0, 5, 10, 20, 30, 40, 50, 100, 200, math.inf),
+        continuous=(0.0, 200.0),
+    ),
+    Parameter("FPU", 1.0, "value of a move that was never tried", high=1000.0),
+    Parameter(
+        "tau",
+        10.0,
+        "temperature of the Gibbs measure, for goals in [0, 100]",
+        low=0.1,
+        high=1000.0,
+        unit="goal points",
+        source=MAST_PAPER,
+    ),
+    Parameter(
+        "decay",
+        0.2,
+        "factor of MAST's visit counts after each real move",
+        high=1.0,
+        source=DECAY_PAPER,
+    ),
+    Parameter(
+        "amaf_from",
+        9,
+        "visits from which a node keeps AMAF statistics (and can serve as GRAVE's reference)",
+        low=1,
+        high=1e6,
+        unit="visits",
+    ),
+    Parameter(
+        "final",
+        "mean",
+        "the move played: the one with the highest mean, or with the most visits",
+        choices=("mean", "visits"),
+    ),
+    Parameter(
+        "solver",
+        "off",
+        "back up proven scores, play proven wins, stop when nothing is left to find out",
+        choices=("off", "on"),
+        source=SOLVER_PAPER,
+    ),
+    Parameter(
+        "in_flight",
+        512,
+        "most simulations in flight, kept apart by virtual loss; 1 is the sequential search",
+        1,
+        512,
+        source=LOSS_PAPER,
+    ),
+    Parameter(
+        "ramp",
+        16,
+        "at most (visits of the root) / ramp simulations in flight; 0: no such limit",
+        high=1e6,
+    ),
+    Parameter(
+        "playouts",
+        1,
+        "playouts per simulation; 0: as many as the simulator's lanes allow for free",
+        high=512,
+    ),
+    Parameter("depth", 500, "longest simulation, tree and playout together", 1, 1e5, "moves"),
+    Parameter("simulations", 0, "budget per move; 0: until the clock runs out", unit="simulations"),
+    Parameter("memory", 2048, "most that the tree may take", 16, 65536, "MiB"),
+    Parameter("nodes", 4_000_000, "most nodes that the tree may have", 1024, 4_000_000, "nodes"),
+    Parameter(
+        "margin",
+        0.2,
+        "how long before the clock runs out the answer leaves, at least; grows with the delays "
+        "that are measured",
+        0,
+        60,
+        "s",
+    ),
+)
 
-@dataclass(frozen=True, slots=True)
-class Agent:
-    """An agent is a value: a name and the parameters in which it differs from the defaults."""
+PARAMETERS = {parameter.name: parameter for parameter in _DECLARED}
 
-    name: str
-    summary: str
-    settings: Mapping[str, Value]
-
-    def __getitem__(self, name: str) -> Value:
-        return self.settings.get(name, PARAMETERS[name].default)
-
-    def number(self, name: str) -> float:
-        """The value of a parameter that is a number."""
-        return float(self[name])
-
-    def with_settings(self, assignments: Iterable[str]) -> Agent:
-        """The agent with `KEY=VALUE` texts applied.  Raises `ParameterError`."""
-        settings = dict(self.settings)
-        for assignment in assignments:
-            name, equals, text = assignment.partition("=")
-            if not equals:
-                raise ParameterError(f"'{assignment}' is not of the form KEY=VALUE")
-            if name not in PARAMETERS:
-                known = ", ".join(PARAMETERS)
-                raise ParameterError(f"unknown parameter '{name}'; known: {known}")
-            settings[name] = PARAMETERS[name].parse(text)
-        return Agent(self.name, self.summary, settings)
-
-
-AGENTS = {
-    agent.name: agent
-    for agent in (
-        Agent(
-            "uct",
-            "decoupled UCT with random playouts, in batches over the propnet",
-            {"strategy": "uct"},
-        ),
-        Agent("random", "a legal move at random", {"strategy": "random"}),
-        Agent("legal", "the first legal move", {"strategy": "legal"}),
-    )
-}
-
-
-def find_agent(name: str) -> Agent:
-    """The agent of that name.  Raises `ParameterError` that lists the agents there are."""
-    try:
-        return AGENTS[name]
-    except KeyError:
-        raise ParameterError(f"unknown agent '{name}'; known: {', '.join(AGENTS)}") from None
+PER_SIMULATION = ("C", "epsilon", "K", "Ref", "VO", "T", "FPU")
+"""Parameters of which every role may have another value in every simulation, in the order of the
+columns of `ggp_agent.search.settings`."""

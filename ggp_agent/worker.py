@@ -32,9 +32,9 @@ from gdl.prolog import PrologStateMachine
 from gdl.rules import RuleSheet, Term, read_term
 from gdl.state_machine import JointMove, Move, State, StateMachine
 from gdl.validation import check_rules
+from ggp_agent.agents import Agent
 from ggp_agent.effort import Stopwatch
 from ggp_agent.errors import WorkerError
-from ggp_agent.parameters import Agent
 from ggp_agent.parent import die_with_parent
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch

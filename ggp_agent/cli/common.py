@@ -14,8 +14,8 @@ from gdl.errors import GgpError
 from gdl.prolog import PrologStateMachine
 from gdl.rules import RuleSheet
 from gdl.state_machine import StateMachine
+from ggp_agent.agents import AGENTS, Agent, find_agent
 from ggp_agent.manager.referee import referee_machine
-from ggp_agent.parameters import AGENTS, Agent, find_agent
 from propnet.machine import PropnetStateMachine
 
 T = TypeVar("T")

@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 from ggp_agent import library
+from ggp_agent.agents import AGENTS
 from ggp_agent.cli.common import json_option
-from ggp_agent.parameters import AGENTS, PARAMETERS
+from ggp_agent.parameters import PARAMETERS
 
 
 @click.command()

@@ -12,6 +12,7 @@ import click
 from gdl.errors import GgpError
 from gdl.rules import RuleSheet, Term
 from gdl.state_machine import CHANCE_ROLE
+from ggp_agent.agents import find_agent
 from ggp_agent.board import draw
 from ggp_agent.cli.common import json_option, new_seed, run_async, seed_option, state_machine
 from ggp_agent.errors import GameError
@@ -29,7 +30,6 @@ from ggp_agent.manager.runner import (
     run_match,
 )
 from ggp_agent.match import stated_roles
-from ggp_agent.parameters import find_agent
 from ggp_agent.workers import WorkerPool
 
 

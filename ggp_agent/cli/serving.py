@@ -8,11 +8,11 @@ import time
 
 import click
 
+from ggp_agent.agents import Agent
 from ggp_agent.cli.common import agent_from, agent_options, new_seed, run_async, seed_option
 from ggp_agent.errors import PlayerError
 from ggp_agent.manager.players import HttpPlayer
 from ggp_agent.match import AgentMaker
-from ggp_agent.parameters import Agent
 from ggp_agent.server import SILENCE, AgentServer, serve_until_signal
 from ggp_agent.worker import warm_up
 from ggp_agent.workers import WorkerPool

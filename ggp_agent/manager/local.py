@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ggp_agent.agents import Agent
 from ggp_agent.effort import Effort
 from ggp_agent.errors import PlayerError
 from ggp_agent.match import AgentMaker, AgentMatch
-from ggp_agent.parameters import Agent
 from ggp_agent.protocol import Abort, Play, Start, Stop
 from ggp_agent.workers import WorkerPool
 

@@ -1,7 +1,8 @@
 """The native search: batches of simulations over the bit-parallel simulator.
 
 This is the checked Python side of the kernels in `ggp_agent.search.simulation`: it owns the tree,
-decides how many simulations are in flight, and watches the clock between batches.
+decides how many simulations are in flight, has their parameters set, and watches the clock
+between batches.
 """
 
 from __future__ import annotations
@@ -9,142 +10,227 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gdl.state_machine import CHANCE_ROLE, JointMove, Move, State
-from ggp_agent.parameters import Agent
-from ggp_agent.search.selection import SelectionParameters
-from ggp_agent.search.simulation import (
-    DEPTH,
+from ggp_agent.agents import Agent
+from ggp_agent.errors import SearchError
+from ggp_agent.search.expansion import open_root
+from ggp_agent.search.final import RootMove, choose_move
+from ggp_agent.search.flight import (
+    DEEPEST,
+    EDGES,
     PLAYOUTS,
     SIMULATIONS,
     TRANSITIONS,
-    expand_root,
     new_flight,
-    simulate_batch,
 )
+from ggp_agent.search.mast import decay
+from ggp_agent.search.memory import NO_BLOCK, ORDERS, UNIT
+from ggp_agent.search.settings import FixedSettings, Tuner
+from ggp_agent.search.simulation import simulate_batch
+from ggp_agent.search.trace import Trace, principal_variation
 from ggp_agent.search.tree import (
-    BYTES_PER_ENTRY,
+    CHILD,
+    FRESH,
+    LIMIT,
+    MAX_NODES,
     NO_NODE,
-    NODES,
     OPEN,
+    RECYCLED,
+    STEP,
     TERMINAL,
+    TRIES,
+    USED,
+    WORDS_PER_MOVE,
     Tree,
     bytes_per_node,
     clear,
-    extend_joint,
-    find_child,
-    keep_subtree,
+    follow,
     new_tree,
 )
 from ggp_agent.thinking import Interrupted
+from propnet.compiling import compile_in_background
 from propnet.layout import layout_of, new_lanes
 from propnet.network import Network
 from propnet.vectors import LANES
 
-MAX_NODES = 4_000_000
 MAX_VISITS = 2**30
 """Visits are counted in 32 bits; nobody learns from more."""
-USUAL_MOVES = 30
-"""Moves per role and node that the division of memory between nodes and entries reckons with."""
+BATCH_SECONDS = 0.001
+"""Time that a batch should take at most: the deadline is checked in between."""
+OPENED = 0.6
+"""Share of nodes with statistics of their moves that the division of memory reckons with."""
+WITH_AMAF = 0.06
+"""Share of nodes with an AMAF table, likewise."""
 
 
 class NativeSearch:
-    """A `Thinker` that searches with decoupled UCT and random playouts, tree kept between moves.
+    """A `Thinker` that searches with decoupled MCTS, as its agent's parameters say.
 
     The same seed and one simulation in flight give the same tree.
     """
 
-    def __init__(self, network: Network, role: int, agent: Agent, seed: int) -> None:
+    def __init__(
+        self,
+        network: Network,
+        role: int,
+        agent: Agent,
+        seed: int,
+        tuner: Tuner | None = None,
+        compiled: bool = False,
+    ) -> None:
+        """`compiled`: have machine code made for the game in the background."""
         self._network, self._role, self._agent = network, role, agent
         self._layout = layout_of(network)
+        self._compilation = compile_in_background(network, self._layout) if compiled else None
         self._lanes = new_lanes(self._layout, seed)
-        self._flight = new_flight(self._layout, int(agent.number("depth")), seed)
+        chance = network.roles.index(CHANCE_ROLE) if CHANCE_ROLE in network.roles else -1
+        self._flight = new_flight(self._layout, agent, chance, seed)
         self._random = np.random.Generator(np.random.PCG64([seed, 2]))
-        self._parameters = SelectionParameters(
-            agent.number("C"),
-            agent.number("FPU"),
-            agent.number("VO"),
-            network.roles.index(CHANCE_ROLE) if CHANCE_ROLE in network.roles else -1,
-        )
-        self._numbers = [{move: i for i, move in enumerate(moves)} for moves in network.moves]
+        roles = len(network.roles)
+        self._tuner: Tuner = tuner or FixedSettings(agent, roles, LANES)
         self._tree = self._room()
-        self._batch_seconds = 0.0
-        self._full = False
-        self._seconds = 0.0
+        self._root = NO_NODE
+        self._batch_seconds = self._seconds = 0.0
         self.enter(self._layout.initial.tobytes(), None)
 
     def enter(self, state: State, joint_move: JointMove | None) -> None:
         """See `Thinker.enter`; keeps what the tree knows of the new state."""
         assert isinstance(state, bytes)
         self._flight.totals[:] = 0
-        self._seconds, self._full = 0.0, False
+        self._seconds = 0.0
         self._batch_seconds /= 2  # one slow batch must not stop the thinking of later moves
-        child = NO_NODE if joint_move is None else self._child(joint_move)
-        packed = np.frombuffer(state, np.uint64)
-        known = child != NO_NODE and self._tree.kind[child] == OPEN
-        if known and np.array_equal(self._tree.state[child], packed):
-            keep_subtree(self._tree, child)
+        if joint_move is None:
+            clear(self._tree)
+            self._flight.mast[:] = 0
         else:
-            clear(self._tree, packed)
-            expand_root(self._layout, self._lanes, self._tree, self._flight)
+            self._tree.counters[STEP] += 1
+            self._tree.counters[LIMIT] = 1
+            self._tree.counters[RECYCLED] = 0
+            decay(self._flight, self._agent.number("decay"))
+            self._tuner.new_move()
+        self._flight.states[0] = np.frombuffer(state, np.uint64)
+        self._root = int(open_root(self._layout, self._lanes, self._tree, self._flight))
+        if self._root == NO_NODE:  # nothing of a full tree could be used
+            clear(self._tree)
+            self._flight.states[0] = np.frombuffer(state, np.uint64)
+            self._root = int(open_root(self._layout, self._lanes, self._tree, self._flight))
+        if self._root == NO_NODE:
+            raise SearchError("the memory of the agent is too small for this game's moves")
+        self._tree.nodes["step"][self._root] = self._tree.counters[STEP]
 
     def think(self, deadline: float, interrupted: Interrupted) -> None:
         """See `Thinker.think`."""
-        tree, flight = self._tree, self._flight
         budget = int(self._agent.number("simulations"))
-        if tree.kind[0] == TERMINAL:
-            return
         available = 0.0 if budget else deadline - time.monotonic()
-        while not self._full and tree.visits[0] < MAX_VISITS and not interrupted():
+        while self._is_worth_it() and not interrupted():
             started = time.monotonic()
             # the first batch in a state is run in any case: the last one may have been held up
-            estimate = self._batch_seconds if flight.totals[SIMULATIONS] else 0.0
+            estimate = self._batch_seconds if self._flight.totals[SIMULATIONS] else 0.0
             if started + estimate >= deadline:
                 return
             batch = self._in_flight(available)
             if budget:
-                batch = min(batch, budget - int(flight.totals[SIMULATIONS]))
+                batch = min(batch, budget - int(self._flight.totals[SIMULATIONS]))
                 if batch <= 0:
                     return
             playouts = int(self._agent.number("playouts")) or LANES
-            playouts = max(1, min(playouts, LANES // batch))
-            self._full = not simulate_batch(
-                self._layout, self._lanes, tree, flight, self._parameters, batch, playouts
-            )
+            self.simulate(batch, max(1, min(playouts, LANES // batch)))
             self._batch_seconds = time.monotonic() - started
             self._seconds += self._batch_seconds
 
+    def simulate(self, batch: int, playouts: int = 1) -> None:
+        """Run one batch: ask for its parameters, simulate, tell the rewards."""
+        flight = self._flight
+        flight.settings[:batch] = self._tuner.ask(batch)
+        simulate_batch(self._layout, self._lanes, self._tree, flight, self._root, batch, playouts)
+        self._tuner.tell(flight.rewards[:batch])
+
+    def wait_for_code(self, seconds: float) -> bool:
+        """Wait for the game's machine code; whether it is there."""
+        return self._compilation is not None and self._compilation.wait(seconds)
+
     def choose(self) -> Move:
-        """See `Thinker.choose`: the highest mean at the root, ties at random."""
-        moves, counts, rewards = self.root_statistics()
-        means = np.where(counts > 0, rewards / np.maximum(counts, 1), -1.0)
-        best = np.flatnonzero(means == means.max())
-        return moves[self._random.choice(best)]
+        """See `Thinker.choose`."""
+        return choose_move(self.root_moves(), str(self._agent["final"]), self._random)
+
+    def root_moves(self) -> list[RootMove]:
+        """What is known of our role's moves at the root."""
+        tree, root, role = self._tree, self._tree.nodes[self._root], self._role
+        words, start = tree.pool.words, int(root["moves"]) * UNIT
+        if root["moves"] == NO_BLOCK:
+            return []
+        low, high = words[start + role], words[start + role + 1]
+        first, roles, count = self._layout.span[role], len(tree.best), int(root["count"])
+        names = self._network.moves[role]
+        numbers = words[start + roles + 1 + low : start + roles + 1 + high]
+        moves = [RootMove(names[number - first], high=int(tree.best[role])) for number in numbers]
+        if root["stats"] == NO_BLOCK:
+            return moves
+        stats = int(root["stats"]) * UNIT
+        block = words[stats : stats + WORDS_PER_MOVE * count]
+        totals, tries = block[: 2 * count].view(np.float64), block[TRIES * count :]
+        known = []
+        for place, move in zip(range(low, high), moves, strict=True):
+            child = NO_NODE
+            if root["mover"] == role:
+                child = int(follow(tree, int(block[CHILD * count + place])))
+            if child != NO_NODE and self._agent["solver"] == "on":
+                bounds = tree.scores[child, role].tolist()
+                move = replace(move, low=bounds[0], high=bounds[1])
+            known.append(replace(move, visits=int(tries[place]), total=float(totals[place])))
+        return known
 
     def root_statistics(self) -> tuple[list[Move], NDArray[np.int32], NDArray[np.float64]]:
         """Our role's moves at the root, how often each was selected, and its summed rewards."""
-        tree, role = self._tree, self._role
-        low, high = tree.first[0, role : role + 2]
-        moves = [self._network.moves[role][i] for i in tree.move[low:high]]
-        return moves, tree.tries[low:high].copy(), tree.reward[low:high].copy()
+        moves = self.root_moves()
+        visits = np.array([move.visits for move in moves], np.int32)
+        return [m.move for m in moves], visits, np.array([m.total for m in moves])
+
+    def score_bounds(self) -> tuple[int, int]:
+        """What our role gets at least and at most, by what is proven."""
+        low, high = self._tree.scores[self._root, self._role].tolist()
+        return low, high
+
+    def trace(self) -> Trace:
+        """What the thinking in the present state found."""
+        totals, tree = self._flight.totals, self._tree
+        simulations = int(totals[SIMULATIONS])
+        edges, transitions = int(totals[EDGES]), int(totals[TRANSITIONS])
+        pool = len(tree.pool.order) - int(tree.pool.free[ORDERS])
+        fixed = bytes_per_node(tree.states.shape[1], len(tree.best))
+        return Trace(
+            simulations=simulations,
+            playouts=int(totals[PLAYOUTS]),
+            visited_nodes=edges + transitions,
+            seconds=self._seconds,
+            tree_nodes=int(tree.counters[USED]),
+            recycled=int(tree.counters[RECYCLED]),
+            memory=int(tree.counters[FRESH]) * fixed + pool * UNIT * 4,
+            root_visits=int(tree.nodes[self._root]["visits"]),
+            mean_depth=edges / max(1, simulations),
+            deepest=int(totals[DEEPEST]),
+            low=self.score_bounds()[0],
+            high=self.score_bounds()[1],
+            moves=self.root_moves(),
+            variation=principal_variation(tree, self._network, self._root),
+        )
 
     def report(self) -> Mapping[str, object]:
         """See `Thinker.report`."""
-        totals, tree = self._flight.totals, self._tree
-        simulations = int(totals[SIMULATIONS])
-        return {
-            "simulations": simulations,
-            "playouts": int(totals[PLAYOUTS]),
-            "transitions": int(totals[TRANSITIONS]),
-            "seconds": round(self._seconds, 3),
-            "nodes": int(tree.size[NODES]),
-            "root_visits": int(tree.visits[0]),
-            "mean_depth": round(int(totals[DEPTH]) / max(1, simulations), 2),
-            "full": self._full,
-        }
+        return self.trace().as_json()
+
+    def _is_worth_it(self) -> bool:
+        """Whether thinking can still find out anything."""
+        root = self._tree.nodes[self._root]
+        if root["kind"] != OPEN or root["visits"] >= MAX_VISITS:
+            return False
+        low, high = self.score_bounds()
+        return bool(low < high) or self._agent["solver"] == "off"
 
     def _in_flight(self, available: float) -> int:
         """Simulations in flight: few while the tree is small, for they would repeat each other.
@@ -157,21 +243,28 @@ class NativeSearch:
             return most
         batches = available / self._batch_seconds if self._batch_seconds else math.inf
         least = min(64, int(6400 / max(1.0, batches)))
-        return max(1, min(most, max(least, int(self._tree.visits[0]) // ramp)))
-
-    def _child(self, joint_move: JointMove) -> int:
-        if self._tree.kind[0] == TERMINAL:
-            return NO_NODE
-        joint = np.uint64(0)
-        for role, move in enumerate(joint_move):
-            joint = np.uint64(extend_joint(joint, self._numbers[role][move]))
-        return int(find_child(self._tree, 0, joint))
+        visits = int(self._tree.nodes[self._root]["visits"])
+        return max(1, min(most, max(least, visits // ramp)))
 
     def _room(self) -> Tree:
-        """A tree that fits the memory; half of it must remain for nodes that have many moves."""
+        """A tree that fits the memory; the share of nodes and blocks is an estimate."""
         roles, words = len(self._network.roles), len(self._layout.initial)
-        batch = LANES * len(self._layout.legal)
-        budget = int(self._agent.number("memory")) * 2**20 - BYTES_PER_ENTRY * batch
-        usual = min(USUAL_MOVES * roles, len(self._layout.legal))
-        nodes = min(MAX_NODES, budget // bytes_per_node(words, roles, usual))
-        return new_tree(max(2 * LANES, nodes), nodes * usual + batch, words, roles)
+        moves = len(self._layout.legal)
+        usual = min(30 * roles, moves)
+        block = 4 * (roles + 1 + usual) + 4 * WORDS_PER_MOVE * usual * OPENED
+        if self._flight.grave:
+            block += 8 * moves * WITH_AMAF
+        memory = int(self._agent.number("memory")) * 2**20
+        fixed = bytes_per_node(words, roles)
+        per_node = fixed + (block + 4 * UNIT) * (1 + 1 / (4 * UNIT))
+        most = min(MAX_NODES, int(self._agent.number("nodes")))
+        nodes = max(2 * LANES, min(most, int(memory / per_node)))
+        units = max(1024, (memory - nodes * fixed) // (4 * UNIT + 1))
+        wanted = int(nodes * 4 * (block + 4 * UNIT) / (4 * UNIT))
+        best = np.array([max((0, *v)) for v in self._network.goal_values], np.uint8)
+        return new_tree(nodes, min(units, wanted + 4096), words, best)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the present state is the end of the game."""
+        return bool(self._tree.nodes[self._root]["kind"] == TERMINAL)

@@ -1,7 +1,7 @@
 """The search in plain Python over any `StateMachine`: the reference that can be read in a minute.
 
-It is what the native search does with one simulation in flight and one playout a leaf, and it
-plays the rule sheets that only Prolog can handle.
+It is what the native search does with one simulation in flight and one playout a leaf, but for
+proven scores, and it plays the rule sheets that only Prolog can handle.
 """
 
 from __future__ import annotations
@@ -9,42 +9,100 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from gdl.rules import write_term
 from gdl.state_machine import CHANCE_ROLE, JointMove, Move, State, StateMachine
-from ggp_agent.parameters import Agent
+from ggp_agent.agents import Agent
+from ggp_agent.search.final import RootMove, choose_move
+from ggp_agent.search.settings import EPSILON, FPU, REF, VO, C, FixedSettings, K, T, Tuner
+from ggp_agent.search.trace import Trace
 from ggp_agent.thinking import Interrupted
+
+STEPS_KEPT = 2
+UNSEEN = 100.0
 
 
 @dataclass(slots=True)
-class _Node:
-    """A state's statistics: per role and legal move the number of visits and summed rewards."""
+class Average:
+    """A count and a sum: of rewards in [0, 1], or for MAST of goals in [0, 100]."""
 
+    count: float = 0
+    total: float = 0.0
+
+    def add(self, value: float) -> None:
+        """One more value."""
+        self.count += 1
+        self.total += value
+
+    @property
+    def mean(self) -> float:
+        """The mean; there must be one."""
+        return self.total / self.count
+
+
+@dataclass(slots=True)
+class Node:
+    """A state's statistics, per role and legal move; AMAF per role and move of any later state."""
+
+    state: State
     moves: list[tuple[Move, ...]]
-    counts: list[list[int]]
-    rewards: list[list[float]]
+    statistics: list[list[Average]]
     goals: tuple[int, ...] | None
     """only where the state is terminal"""
+    amaf: dict[tuple[int, Move], Average] | None = None
     visits: int = 0
-    children: dict[tuple[int, ...], tuple[State, _Node]] = field(default_factory=dict)
+    step: int = 0
+
+
+@dataclass(slots=True)
+class Simulation:
+    """One way from the root to the end of the game."""
+
+    settings: np.ndarray[tuple[int, int], np.dtype[np.float32]]
+    path: list[tuple[Node, tuple[int, ...]]] = field(default_factory=list)
+    """nodes and the roles' picks in them"""
+    playout: list[JointMove] = field(default_factory=list)
+    reference: list[Node] = field(default_factory=list)
+    """GRAVE's reference node of every role"""
 
 
 class PlainSearch:
-    """A `Thinker`: decoupled UCT, one simulation after the other."""
+    """A `Thinker`: decoupled MCTS, one simulation after the other."""
 
-    def __init__(self, machine: StateMachine, role: int, agent: Agent, seed: int) -> None:
+    def __init__(
+        self,
+        machine: StateMachine,
+        role: int,
+        agent: Agent,
+        seed: int,
+        tuner: Tuner | None = None,
+    ) -> None:
         self._machine, self._role, self._agent = machine, role, agent
+        self._roles = range(len(machine.roles))
         self._random = random.Random(seed)
-        self._state = machine.initial_state
-        self._root = self._node(self._state)
-        self._simulations = 0
+        self._tuner: Tuner = tuner or FixedSettings(agent, len(machine.roles), 1)
+        self._nodes: dict[State, Node] = {}
+        self._mast: dict[tuple[int, Move], Average] = {}
+        self._step = 0
+        self._limit = int(agent.number("depth"))
+        self.enter(machine.initial_state, None)
 
     def enter(self, state: State, joint_move: JointMove | None) -> None:
         """See `Thinker.enter`."""
-        known = None if joint_move is None else self._child(joint_move)
-        self._root = known[1] if known and known[0] == state else self._node(state)
-        self._state, self._simulations = state, 0
+        if joint_move is None:
+            self._nodes, self._mast, self._step = {}, {}, 0
+        else:
+            self._step += 1
+            self._forget()
+            self._tuner.new_move()
+        self._root = self._find(state) or self._add(state)
+        self._root.step = self._step
+        self._simulations = self._edges = self._deepest = self._transitions = 0
+        self._seconds = 0.0
 
     def think(self, deadline: float, interrupted: Interrupted) -> None:
         """See `Thinker.think`; one simulation may overrun the deadline, so half of one is kept."""
@@ -55,93 +113,216 @@ class PlainSearch:
                 return
             if not self._simulate(deadline):
                 return
-            self._simulations += 1
-            longest = max(longest, time.monotonic() - started)
+            taken = time.monotonic() - started
+            self._seconds += taken
+            longest = max(longest, taken)
 
     def choose(self) -> Move:
-        """See `Thinker.choose`: the highest mean, ties at random."""
-        counts, rewards = self._root.counts[self._role], self._root.rewards[self._role]
-        means = [r / n if n else -1.0 for n, r in zip(counts, rewards, strict=True)]
-        best = [i for i, mean in enumerate(means) if mean == max(means)]
-        return self._root.moves[self._role][self._random.choice(best)]
+        """See `Thinker.choose`."""
+        return choose_move(self.root_moves(), str(self._agent["final"]), self._random)
+
+    def root_moves(self) -> list[RootMove]:
+        """What is known of our role's moves at the root."""
+        pairs = zip(self._root.moves[self._role], self._root.statistics[self._role], strict=True)
+        return [RootMove(move, int(a.count), a.total) for move, a in pairs]
 
     def root_statistics(self) -> tuple[list[Move], list[int], list[float]]:
         """Our role's moves at the root, how often each was selected, and its summed rewards."""
-        root, role = self._root, self._role
-        return list(root.moves[role]), list(root.counts[role]), list(root.rewards[role])
+        moves = self.root_moves()
+        return [m.move for m in moves], [m.visits for m in moves], [m.total for m in moves]
+
+    def trace(self) -> Trace:
+        """What the thinking in the present state found."""
+        return Trace(
+            simulations=self._simulations,
+            playouts=self._simulations,
+            visited_nodes=self._edges + self._transitions,
+            seconds=self._seconds,
+            tree_nodes=len(self._nodes),
+            recycled=0,
+            memory=0,
+            root_visits=self._root.visits,
+            mean_depth=self._edges / max(1, self._simulations),
+            deepest=self._deepest,
+            low=0,
+            high=100,
+            moves=self.root_moves() if self._root.goals is None else [],
+        )
 
     def report(self) -> Mapping[str, object]:
         """See `Thinker.report`."""
-        return {"simulations": self._simulations, "root_visits": self._root.visits}
+        return self.trace().as_json(write_term)
 
-    def _child(self, joint_move: JointMove) -> tuple[State, _Node] | None:
-        """What the tree knows of a joint move (which may be an illegal one) at the root."""
-        choices = list(zip(self._root.moves, joint_move, strict=False))
-        if self._root.goals is not None or not all(move in moves for moves, move in choices):
-            return None
-        return self._root.children.get(tuple(moves.index(move) for moves, move in choices))
-
-    def _node(self, state: State) -> _Node:
-        """A state's node; one in which a role has no move (faulty rules) counts as terminal."""
-        terminal = self._machine.is_terminal(state)
-        moves = [] if terminal else self._moves(state)
-        goals = self._machine.goals(state) if terminal or not all(moves) else None
-        return _Node(moves, [[0] * len(m) for m in moves], [[0.0] * len(m) for m in moves], goals)
-
-    def _moves(self, state: State) -> list[tuple[Move, ...]]:
-        return [self._machine.legal_moves(state, role) for role in range(len(self._machine.roles))]
+    # 1. selection, 2. expansion
 
     def _simulate(self, deadline: float) -> bool:
-        """Selection, expansion, playout, backpropagation; False where the time ran out in it."""
-        state, node = self._state, self._root
-        path: list[tuple[_Node, tuple[int, ...]]] = []
-        while node.goals is None and len(path) < self._agent.number("depth"):
-            picks = tuple(self._select(node, role) for role in range(len(node.moves)))
-            path.append((node, picks))
-            if picks not in node.children:
-                state = self._machine.next_state(state, self._joint(node, picks))
-                node.children[picks] = (state, self._node(state))
-                node = node.children[picks][1]
+        """One simulation; False where the time ran out in it."""
+        simulation = Simulation(self._tuner.ask(1)[0])
+        simulation.reference = [self._root] * len(self._roles)
+        node, new = self._root, False
+        while True:
+            node.step = self._step
+            self._note_reference(simulation, node)
+            if node.goals is not None or new or len(simulation.path) >= self._limit:
                 break
-            state, node = node.children[picks]
-        goals = node.goals
-        if goals is None:
-            goals = self._playout(state, int(self._agent.number("depth")) - len(path), deadline)
+            picks = tuple(self._select(simulation, node, role) for role in self._roles)
+            simulation.path.append((node, picks))
+            state = self._machine.next_state(node.state, _joint(node, picks))
+            known = self._find(state)
+            node, new = known or self._add(state), known is None
+        goals = node.goals or self._play_out(simulation, node, deadline)
         if goals is None:
             return False
-        node.visits += 1
-        for node, picks in path:
-            node.visits += 1
-            for role, pick in enumerate(picks):
-                node.counts[role][pick] += 1
-                node.rewards[role][pick] += goals[role] / 100
+        self._back_up(simulation, node, goals)
+        self._tuner.tell(np.array([goals], np.float32) / np.float32(100))
         return True
 
-    def _select(self, node: _Node, role: int) -> int:
-        counts, rewards = node.counts[role], node.rewards[role]
+    def _find(self, state: State) -> Node | None:
+        node = self._nodes.get(state)
+        return None if node is None or node.step < self._step - STEPS_KEPT else node
+
+    def _add(self, state: State) -> Node:
+        """A new node; a state in which a role has no move (faulty rules) counts as terminal."""
+        terminal = self._machine.is_terminal(state)
+        moves = [] if terminal else self._legal(state)
+        goals = self._machine.goals(state) if terminal or not all(moves) else None
+        statistics = [[Average() for _ in m] for m in moves]
+        node = self._nodes[state] = Node(state, moves, statistics, goals)
+        return node
+
+    def _legal(self, state: State) -> list[tuple[Move, ...]]:
+        return [self._machine.legal_moves(state, role) for role in self._roles]
+
+    def _note_reference(self, simulation: Simulation, node: Node) -> None:
+        """The closest node above, or this one, with at least Ref visits (and an AMAF table)."""
+        for role in self._roles:
+            if node.amaf is not None and node.visits >= simulation.settings[role, REF]:
+                simulation.reference[role] = node
+
+    def _select(self, simulation: Simulation, node: Node, role: int) -> int:
+        settings, moves = simulation.settings[role], node.moves[role]
+        if len(moves) == 1:
+            return 0
         if self._machine.roles[role] == CHANCE_ROLE:
-            return self._random.randrange(len(counts))
+            return self._random.randrange(len(moves))
+        if node.visits < settings[T]:
+            return moves.index(self._pick_by_policy(role, moves, float(settings[EPSILON])))
+        values = [self._value(simulation, node, role, i) for i in range(len(moves))]
+        return self._draw(values, float(settings[VO]))
+
+    def _value(self, simulation: Simulation, node: Node, role: int, place: int) -> float:
+        """UCT, or GRAVE: (1 - β)·mean + β·AMAF in place of the mean."""
+        settings, own = simulation.settings[role], node.statistics[role][place]
+        amaf = None
+        if settings[K] > 0:
+            table = simulation.reference[role].amaf or {}
+            amaf = table.get((role, node.moves[role][place]))
+        if not own.count:
+            return float(settings[FPU]) + (amaf.mean if amaf else 0.0)
+        mean = own.mean
+        if amaf:
+            mean += beta(node.visits, float(settings[K])) * (amaf.mean - mean)
         log_visits = math.log(max(1, node.visits))
-        exploration, unvisited = self._agent.number("C"), self._agent.number("FPU")
-        values = [
-            r / n + exploration * math.sqrt(log_visits / n) if n else unvisited
-            for n, r in zip(counts, rewards, strict=True)
-        ]
-        threshold = max(values) - self._agent.number("VO")
+        return mean + float(settings[C]) * math.sqrt(log_visits / own.count)
+
+    def _draw(self, values: Sequence[float], offset: float) -> int:
+        threshold = max(values) - offset
         return self._random.choice([i for i, v in enumerate(values) if v >= threshold])
 
-    @staticmethod
-    def _joint(node: _Node, picks: tuple[int, ...]) -> list[Move]:
-        return [moves[pick] for moves, pick in zip(node.moves, picks, strict=True)]
+    # 3. playout
 
-    def _playout(self, state: State, steps: int, deadline: float) -> tuple[int, ...] | None:
-        for _ in range(steps):
+    def _play_out(
+        self, simulation: Simulation, node: Node, deadline: float
+    ) -> tuple[int, ...] | None:
+        state = node.state
+        for _ in range(self._limit - len(simulation.path)):
             if self._machine.is_terminal(state):
                 break
             if time.monotonic() >= deadline:
                 return None
-            moves = self._moves(state)
+            moves = self._legal(state)
             if not all(moves):
                 break
-            state = self._machine.next_state(state, [self._random.choice(m) for m in moves])
+            epsilons = simulation.settings[:, EPSILON]
+            joint = [
+                self._pick_by_policy(role, moves[role], float(epsilons[role]))
+                for role in self._roles
+            ]
+            simulation.playout.append(joint)
+            state = self._machine.next_state(state, joint)
         return self._machine.goals(state)
+
+    def _pick_by_policy(self, role: int, moves: Sequence[Move], epsilon: float) -> Move:
+        """A random move; MAST's best one with probability 1 - ε; or by MAST's Gibbs measure."""
+        policy, chance = self._agent["playout"], self._machine.roles[role] == CHANCE_ROLE
+        if policy == "random" or chance:
+            return self._random.choice(moves)
+        known = [self._mast.get((role, move)) for move in moves]
+        values = [average.mean if average else UNSEEN for average in known]
+        if policy == "gibbs":
+            tau = self._agent.number("tau")
+            weights = [math.exp((value - max(values)) / tau) for value in values]
+            return self._random.choices(moves, weights)[0]
+        if self._random.random() < epsilon:
+            return self._random.choice(moves)
+        return moves[self._draw(values, 0.0)]
+
+    # 4. backpropagation
+
+    def _back_up(self, simulation: Simulation, leaf: Node, goals: tuple[int, ...]) -> None:
+        path = simulation.path
+        tail = [*(tuple(_joint(node, picks)) for node, picks in path), *simulation.playout]
+        for level, node in enumerate([*(node for node, _ in path), leaf]):
+            node.visits += 1
+            if node.amaf is None and self._wants_amaf(node):
+                node.amaf = {}
+            if node.amaf is not None:
+                _credit(node.amaf, tail[level:], [goal / 100 for goal in goals])
+        for node, picks in path:
+            for role, pick in enumerate(picks):
+                node.statistics[role][pick].add(goals[role] / 100)
+        if self._agent["playout"] != "random":
+            _credit(self._mast, tail, goals)
+        self._simulations += 1
+        self._edges += len(path)
+        self._deepest = max(self._deepest, len(path))
+        self._transitions += len(simulation.playout)
+
+    def _wants_amaf(self, node: Node) -> bool:
+        enough = node.visits >= self._agent.number("amaf_from")
+        return self._agent["selection"] == "grave" and node.goals is None and enough
+
+    def _forget(self) -> None:
+        """After a real move: nodes left behind are dropped, MAST's counts decay."""
+        self._nodes = {
+            state: node
+            for state, node in self._nodes.items()
+            if node.step >= self._step - STEPS_KEPT
+        }
+        factor = self._agent.number("decay")
+        for key, average in list(self._mast.items()):
+            kept = math.floor(average.count * factor + 0.5)
+            if kept == 0:
+                del self._mast[key]
+            else:
+                self._mast[key] = Average(kept, kept * average.mean)
+
+
+def beta(visits: int, k: float) -> float:
+    """The weight of AMAF: sqrt(K / (3N + K)); 1 for K = ∞, 0 for K = 0."""
+    if math.isinf(k):
+        return 1.0
+    return math.sqrt(k / (3 * visits + k)) if k else 0.0
+
+
+def _joint(node: Node, picks: tuple[int, ...]) -> list[Move]:
+    return [moves[pick] for moves, pick in zip(node.moves, picks, strict=True)]
+
+
+def _credit(
+    table: dict[tuple[int, Move], Average], moves: Sequence[JointMove], values: Sequence[float]
+) -> None:
+    """Add every role's value to the moves that it made, every occurrence."""
+    for joint in moves:
+        for role, move in enumerate(joint):
+            table.setdefault((role, move), Average()).add(values[role])

@@ -1,74 +1,171 @@
 """Selection: which move a role takes in a node of the tree.
 
-UCT (L. Kocsis, C. Szepesvári, 2006): the move with the highest mean + C·sqrt(ln N / n).  A move
-that was never tried counts as the first-play urgency.  Among moves within VO of the best value one
-is drawn uniformly, so that ties are broken at random.
+UCT (L. Kocsis, C. Szepesvari, 2006): the move with the highest mean + C·sqrt(ln N / n).  GRAVE
+(T. Cazenave, 2015) puts (1 - β)·mean + β·AMAF in place of the mean, β = sqrt(K / (3N + K)), where
+the AMAF value is that of the closest node above (or this one) with at least Ref visits.  A move
+that was never tried counts as the first-play urgency, under GRAVE plus its AMAF value, if any.
+Among moves within VO of the best value one is drawn uniformly.  N is the number of visits before
+this simulation.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from ggp_agent.search.tree import Tree
+from ggp_agent.search.flight import GIBBS, LOG_ROOTS, RANDOM, Flight
+from ggp_agent.search.kernel import fast_part, part
+from ggp_agent.search.memory import NO_BLOCK, UNIT, get_float, get_int
+from ggp_agent.search.settings import EPSILON, FPU, REF, VO, C, K, T
+from ggp_agent.search.tree import MEAN, SPREAD, Tree
 from propnet.layout import U64
 
 
-class SelectionParameters(NamedTuple):
-    """What the UCT formula needs, on the scale on which rewards lie in [0, 1]."""
-
-    exploration: float
-    """C"""
-    first_play_urgency: float
-    value_offset: float
-    """VO"""
-    chance: int = -1
-    """number of the role that stands for chance and draws its moves uniformly; -1: none"""
-
-
-@njit(cache=True, nogil=True)
-def random_below(random: U64, bound: int) -> int:
-    """A uniform integer below `bound`; splitmix64 (S. Vigna, 2015) on `random` (1,)."""
+@part
+def random_word(random: U64) -> np.uint64:
+    """64 random bits; splitmix64 (S. Vigna, 2015) on `random` (1,)."""
     random[0] += np.uint64(0x9E3779B97F4A7C15)
     word = random[0]
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    word ^= word >> np.uint64(31)
+    return word ^ (word >> np.uint64(31))
+
+
+@part
+def random_below(random: U64, bound: int) -> int:
+    """A uniform integer below `bound`."""
     # 32 bits times a small bound: the bias is below bound / 2^32
-    return int(((word >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
+    return int(((random_word(random) >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
 
 
-@njit(cache=True, nogil=True)
-def select_move(
-    tree: Tree, node: int, role: int, parameters: SelectionParameters, random: U64
-) -> int:
-    """The entry of the move that a role takes in an open node."""
-    low, high = tree.first[node, role], tree.first[node, role + 1]
-    if high - low == 1:
-        return low
-    if role == parameters.chance:
-        return low + random_below(random, high - low)
-    log_visits = math.log(max(1, tree.visits[node]))
-    best = -1.0
-    for entry in range(low, high):
-        best = max(best, _value(tree, entry, log_visits, parameters))
-    threshold = best - parameters.value_offset
-    chosen, candidates = low, 0
-    for entry in range(low, high):
-        if _value(tree, entry, log_visits, parameters) >= threshold:
-            candidates += 1
-            if random_below(random, candidates) == 0:
-                chosen = entry
-    return chosen
+@part
+def random_real(random: U64) -> float:
+    """A uniform number in [0, 1)."""
+    return np.float64(random_word(random) >> np.uint64(11)) * 2.0**-53
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _value(tree: Tree, entry: int, log_visits: float, parameters: SelectionParameters) -> float:
-    count = tree.tries[entry]
-    if count == 0:
-        return parameters.first_play_urgency
-    mean = tree.reward[entry] / count
-    return mean + parameters.exploration * math.sqrt(log_visits / count)
+@fast_part
+def _score_uct(flight: Flight, words, mean, spread, count, exploration, fpu):  # type: ignore[no-untyped-def]
+    """Put the values of `count` moves in `flight.values`; returns the highest."""
+    values, best = flight.values, np.float32(-1e38)
+    for i in range(count):
+        near = get_float(words, spread + i)
+        value = get_float(words, mean + i) + exploration * near
+        value = value if near > np.float32(0.0) else fpu
+        values[i] = value
+        best = max(best, value)
+    return best
+
+
+@fast_part
+def _score_grave(  # type: ignore[no-untyped-def]
+    flight: Flight, words, mean, spread, count, exploration, fpu, moves, amaf, beta
+):
+    """The same with AMAF values from the table at `amaf` of the moves whose numbers are given."""
+    values, best = flight.values, np.float32(-1e38)
+    one, none = np.float32(1.0), np.float32(0.0)
+    for i in range(count):
+        entry = amaf + 2 * np.int64(get_int(words, moves + i))
+        tries = get_float(words, entry)
+        known = tries > none
+        value = get_float(words, entry + 1) / (tries if known else one)
+        near = get_float(words, spread + i)
+        own = get_float(words, mean + i)
+        blended = own + (beta * (value - own) if known and own > np.float32(-1e20) else none)
+        tried = blended + exploration * near
+        value = tried if near > none else (fpu + value if known else fpu)
+        values[i] = value
+        best = max(best, value)
+    return best
+
+
+@part
+def _draw_near_best(flight: Flight, count: int, threshold: float) -> int:
+    """One of the moves whose value is not below the threshold."""
+    values, candidates = flight.values, 0
+    for i in range(count):
+        candidates += values[i] >= threshold
+    skip = random_below(flight.random, candidates) if candidates > 1 else 0
+    for i in range(count):
+        if values[i] >= threshold:
+            if skip == 0:
+                return i
+            skip -= 1
+    return 0
+
+
+@part
+def _pick_by_policy(flight: Flight, words, moves: int, count: int, epsilon: float) -> int:  # type: ignore[no-untyped-def]
+    """What the playout's policy picks among moves whose numbers are given."""
+    if flight.policy == RANDOM:
+        return random_below(flight.random, count)
+    best = np.float32(0.0)
+    for i in range(count):
+        flight.values[i] = flight.quality[get_int(words, moves + i)]
+        best = max(best, flight.values[i])
+    if flight.policy != GIBBS:
+        if random_real(flight.random) < epsilon:
+            return random_below(flight.random, count)
+        return _draw_near_best(flight, count, best)
+    total = 0.0
+    for i in range(count):
+        total += math.exp((flight.values[i] - best) / flight.tau)
+    point = random_real(flight.random) * total
+    for i in range(count):
+        point -= math.exp((flight.values[i] - best) / flight.tau)
+        if point < 0.0:
+            return i
+    return count - 1
+
+
+@part
+def select_move(tree: Tree, flight: Flight, simulation: int, node: int, role: int) -> int:
+    """The place, in an open node's moves, of the one that a role takes.
+
+    The node has its statistics, and the simulation has been added to its visits.
+    """
+    record, words = tree.nodes[node], tree.pool.words
+    start = np.int64(record.moves) * UNIT
+    low, high = get_int(words, start + role), get_int(words, start + role + 1)
+    count = high - low
+    if count == 1:
+        return int(low)
+    if role == flight.chance:
+        return int(low + random_below(flight.random, count))
+    settings = flight.settings[simulation, role]
+    visits = record.visits - 1
+    moves = start + len(tree.best) + 1 + low
+    if visits < settings[T]:
+        return int(low + _pick_by_policy(flight, words, moves, count, settings[EPSILON]))
+    if visits < LOG_ROOTS:
+        root = flight.log_roots[visits]
+    else:
+        root = np.float32(math.sqrt(math.log(visits)))
+    exploration, fpu = settings[C] * root, settings[FPU]
+    stats, size = np.int64(record.stats) * UNIT, record.count
+    mean, spread = stats + MEAN * size + low, stats + SPREAD * size + low
+    amaf = tree.nodes[flight.reference[simulation, role]].amaf
+    if settings[K] > np.float32(0.0) and amaf != NO_BLOCK:
+        k = settings[K]
+        beta = np.float32(1.0)
+        if k < np.float32(1e30):
+            beta = np.float32(math.sqrt(k / (np.float32(3.0) * visits + k)))
+        best = _score_grave(
+            flight, words, mean, spread, count, exploration, fpu, moves,
+            np.int64(amaf) * UNIT, beta,
+        )  # fmt: skip
+    else:
+        best = _score_uct(flight, words, mean, spread, count, exploration, fpu)
+    return int(low + _draw_near_best(flight, count, best - settings[VO]))
+
+
+@part
+def note_reference(tree: Tree, flight: Flight, simulation: int, node: int) -> None:
+    """Make the node GRAVE's reference for the roles for which it has enough visits."""
+    if tree.nodes[node].amaf == NO_BLOCK:
+        return
+    visits = tree.nodes[node].visits - 1
+    for role in range(len(tree.best)):
+        if visits >= flight.settings[simulation, role, REF]:
+            flight.reference[simulation, role] = node

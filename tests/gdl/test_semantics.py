@@ -13,10 +13,10 @@ import pytest
 from gdl.prolog import PrologStateMachine
 from gdl.rules import RuleSheet, read_term, write_term
 from gdl.state_machine import State, StateMachine
+from ggp_agent.agents import find_agent
 from ggp_agent.errors import GameError
 from ggp_agent.manager.record import MatchRecord
 from ggp_agent.manager.runner import MatchSetup, run_match
-from ggp_agent.parameters import find_agent
 from ggp_agent.worker import make_thinker
 from propnet.machine import PropnetStateMachine
 from tests.ggp_agent.manager.fake_players import FakePlayer

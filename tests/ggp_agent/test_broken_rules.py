@@ -21,9 +21,9 @@ from typing import Any, TypeVar
 
 import pytest
 
+from ggp_agent.agents import find_agent
 from ggp_agent.library import find_game
 from ggp_agent.match import AgentMaker
-from ggp_agent.parameters import find_agent
 from ggp_agent.server import AgentServer
 from ggp_agent.workers import WorkerPool
 from tests.ggp_agent.processes import GUARD, command_line, descendants_of, is_running, wait_until

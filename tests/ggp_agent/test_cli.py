@@ -17,8 +17,9 @@ from pathlib import Path
 import pytest
 
 from ggp_agent import cli, library
+from ggp_agent.agents import AGENTS
 from ggp_agent.manager.record import validate
-from ggp_agent.parameters import AGENTS, PARAMETERS
+from ggp_agent.parameters import PARAMETERS
 from tests.ggp_agent.processes import (
     GUARD,
     command_line,

@@ -15,12 +15,12 @@ import pytest
 import uvloop
 
 from gdl.rules import RuleSheet
+from ggp_agent.agents import Agent, find_agent
 from ggp_agent.library import find_game, games
 from ggp_agent.manager.players import HttpPlayer
 from ggp_agent.manager.record import MatchRecord, validate
 from ggp_agent.manager.runner import MatchSetup, new_match_id, run_match
 from ggp_agent.match import AgentMaker
-from ggp_agent.parameters import Agent, find_agent
 from ggp_agent.protocol import Abort, Play, Start, Stop
 from ggp_agent.server import AgentServer
 from ggp_agent.worker import warm_up

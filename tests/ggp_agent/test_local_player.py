@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
+from ggp_agent.agents import find_agent
 from ggp_agent.errors import MessageError, PlayerError
 from ggp_agent.library import find_game
 from ggp_agent.manager.local import LocalPlayer
-from ggp_agent.parameters import find_agent
 from ggp_agent.protocol import Abort, Play, Start, Stop
 from ggp_agent.workers import WorkerPool
 from tests.ggp_agent.processes import GUARD, own_children

@@ -14,10 +14,10 @@ import pytest
 
 from gdl.rules import RuleSheet, read_term, write_term
 from ggp_agent import match as match_module
+from ggp_agent.agents import Agent, find_agent
 from ggp_agent.errors import MessageError, WorkerError
 from ggp_agent.library import find_game
 from ggp_agent.match import AgentMaker, AgentMatch
-from ggp_agent.parameters import Agent, find_agent
 from ggp_agent.protocol import Start
 from ggp_agent.workers import WorkerPool
 from propnet.machine import PropnetStateMachine

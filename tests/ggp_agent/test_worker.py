@@ -21,9 +21,9 @@ import pytest
 from gdl.rules import RuleSheet, read_term, write_term
 from gdl.state_machine import StateMachine
 from ggp_agent import worker as worker_module
+from ggp_agent.agents import Agent, find_agent
 from ggp_agent.errors import WorkerError
 from ggp_agent.library import find_game
-from ggp_agent.parameters import Agent, find_agent
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
 from ggp_agent.thinking import LegalThinker

@@ -14,9 +14,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gdl.errors import GgpError
+from ggp_agent.agents import Agent, find_agent
 from ggp_agent.errors import TournamentError
 from ggp_agent.manager.players import HttpPlayer
-from ggp_agent.parameters import Agent, find_agent
 
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 

@@ -10,10 +10,10 @@ import time
 
 from gdl.rules import RuleSheet, read_term
 from gdl.state_machine import StateMachine
+from ggp_agent.agents import Agent
 from ggp_agent.clock import answer_by
 from ggp_agent.effort import Effort, Stopwatch
 from ggp_agent.errors import PlayerError
-from ggp_agent.parameters import Agent
 from ggp_agent.protocol import Abort, Play, Start, Stop
 from ggp_agent.worker import Game
 from propnet.machine import PropnetStateMachine

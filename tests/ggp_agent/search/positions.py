@@ -6,13 +6,17 @@ import time
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
+
 from gdl.rules import RuleSheet, read_term
-from gdl.state_machine import State
+from gdl.state_machine import Move, State
+from ggp_agent.agents import Agent
 from ggp_agent.library import find_game
-from ggp_agent.parameters import Agent, Value
+from ggp_agent.parameters import Value
+from ggp_agent.search.memory import NO_BLOCK, UNIT
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
-from ggp_agent.search.tree import NO_NODE, NODES, OPEN, TERMINAL, Tree
+from ggp_agent.search.tree import FREE, FRESH, TERMINAL, TRIES, USED, WORDS_PER_MOVE
 from propnet.machine import PropnetStateMachine
 
 GUARD = 600.0
@@ -44,10 +48,14 @@ def plain(game: str, role: int = 0, seed: int = 1, **settings: Value) -> PlainSe
     return PlainSearch(machine_of(game), role, agent(**settings), seed)
 
 
-def search_on(search: NativeSearch | PlainSearch, state: State | None = None) -> None:
+def search_on(
+    search: NativeSearch | PlainSearch, state: State | None = None, simulations: int = 0
+) -> None:
     """Let a search use up its budget of simulations, from a state if one is given."""
     if state is not None:
         search.enter(state, None)
+    if simulations:
+        search._agent = search._agent.with_settings([f"simulations={simulations}"])
     search.think(time.monotonic() + GUARD, lambda: False)
 
 
@@ -59,44 +67,44 @@ def position(game: str, fluents: str) -> State:
 
 @dataclass(frozen=True)
 class Node:
-    """What a tree knows of a node; `entries` has (move, tries, reward) per role."""
+    """What a tree knows of a node; `entries` has (move, tries, sum of rewards) per role."""
 
-    state: bytes
     kind: int
     visits: int
     goals: tuple[int, ...]
-    entries: tuple[tuple[tuple[int, int, float], ...], ...]
+    entries: tuple[tuple[tuple[Move, int, float], ...], ...]
 
 
-Path = tuple[int, ...]
-"""The hashes of the joint moves that lead from the root to a node."""
+def nodes_of(search: NativeSearch) -> dict[State, Node]:
+    """All nodes of a native search by their state, read without its kernels."""
+    tree = search._tree
+    used = np.flatnonzero(tree.nodes["kind"][: int(tree.counters[FRESH])] != FREE)
+    nodes = {tree.states[n].tobytes(): _node(search, int(n)) for n in used}
+    assert len(nodes) == len(used) == tree.counters[USED], "two nodes have the same state"
+    return nodes
 
 
-def nodes_of(tree: Tree) -> dict[Path, Node]:
-    """All nodes of a tree by their path; walks up the parents, doesn't use the hash table."""
-    count = int(tree.size[NODES])
-    paths = [_path(tree, node) for node in range(count)]
-    assert len(set(paths)) == count, "two nodes have the same path"
-    return {paths[node]: _node(tree, node) for node in range(count)}
+def root_of(search: NativeSearch) -> Node:
+    """The node of the present state."""
+    return _node(search, search._root)
 
 
-def _path(tree: Tree, node: int) -> Path:
-    path: list[int] = []
-    while tree.parent[node] != NO_NODE:
-        assert tree.parent[node] < node, "a parent must come before its children"
-        path.insert(0, int(tree.joint[node]))
-        node = int(tree.parent[node])
-    assert node == 0, "a node hangs in the air"
-    return tuple(path)
-
-
-def _node(tree: Tree, node: int) -> Node:
-    kind = int(tree.kind[node])
-    roles = tree.goals.shape[1]
-    entries: list[tuple[tuple[int, int, float], ...]] = []
-    for role in range(roles if kind == OPEN else 0):
-        low, high = tree.first[node, role : role + 2].tolist()
-        statistics = (tree.move[low:high], tree.tries[low:high], tree.reward[low:high])
-        entries.append(tuple(zip(*(values.tolist() for values in statistics), strict=True)))
-    goals = tuple(tree.goals[node].tolist()) if kind == TERMINAL else ()
-    return Node(tree.state[node].tobytes(), kind, int(tree.visits[node]), goals, tuple(entries))
+def _node(search: NativeSearch, number: int) -> Node:
+    tree, network = search._tree, search._network
+    record, words = tree.nodes[number], tree.pool.words
+    kind, roles, count = int(record["kind"]), len(tree.best), int(record["count"])
+    entries: list[tuple[tuple[Move, int, float], ...]] = []
+    if kind != TERMINAL:
+        start, stats = int(record["moves"]) * UNIT, int(record["stats"]) * UNIT
+        for role in range(roles):
+            low, high = words[start + role], words[start + role + 1]
+            numbers = words[start + roles + 1 + low : start + roles + 1 + high]
+            moves = [network.moves[role][n - network.move_span[role]] for n in numbers]
+            tries, totals = [0] * len(moves), [0.0] * len(moves)
+            if record["stats"] != NO_BLOCK:
+                block = words[stats : stats + WORDS_PER_MOVE * count]
+                totals = block[: 2 * count].view(np.float64)[low:high].tolist()
+                tries = block[TRIES * count : (TRIES + 1) * count][low:high].tolist()
+            entries.append(tuple(zip(moves, tries, totals, strict=True)))
+    goals = tuple(tree.scores[number, :, 0].tolist()) if kind == TERMINAL else ()
+    return Node(kind, int(record["visits"]), goals, tuple(entries))

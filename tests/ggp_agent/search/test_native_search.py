@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
+from itertools import product
 
 import numpy as np
 import pytest
 
 from gdl.rules import read_term
 from gdl.state_machine import Move
+from ggp_agent.agents import find_agent
+from ggp_agent.parameters import Value
 from ggp_agent.search.native import NativeSearch
-from ggp_agent.search.tree import NEW, NODES, OPEN, TERMINAL
+from ggp_agent.search.tree import OPEN, TERMINAL, USED
 from tests.ggp_agent.search.arena import goals_against_random, play
 from tests.ggp_agent.search.positions import (
     GUARD,
@@ -19,6 +22,7 @@ from tests.ggp_agent.search.positions import (
     native,
     nodes_of,
     position,
+    root_of,
     search_on,
 )
 
@@ -32,7 +36,15 @@ GAMES = [
     "eightPuzzle",
 ]
 PARALLEL: dict[str, int] = {}
-"""The defaults: many in flight, many playouts a leaf."""
+"""The defaults: many in flight."""
+STRATEGIES = ["uct", "sp", "ap", "gibbs"]
+
+
+def settings_of(name: str) -> dict[str, Value]:
+    """The settings of an agent; `gibbs` is SP with the Gibbs measure."""
+    if name == "gibbs":
+        return {"playout": "gibbs"}
+    return dict(find_agent(name).settings)
 
 
 def report(search: NativeSearch, key: str) -> int:
@@ -47,7 +59,7 @@ class TestRepeatability:
         for seed in (5, 5, 6):
             search = native("connectFour", seed=seed, simulations=500, **SEQUENTIAL)
             search_on(search)
-            trees.append(nodes_of(search._tree))
+            trees.append(nodes_of(search))
         assert trees[0] == trees[1]
         assert trees[0] != trees[2]
 
@@ -62,88 +74,67 @@ class TestRepeatability:
                 joint = (moves[-1], "noop") if turn % 2 == 0 else ("noop", ("drop", "1"))
                 state = machine.next_state(state, joint)
                 search.enter(state, joint)
-            runs.append((moves, nodes_of(search._tree)))
+            runs.append((moves, nodes_of(search)))
         assert runs[0] == runs[1]
 
 
 class TestTree:
     """What holds in every tree that the search has grown, counted by hand."""
 
+    @pytest.mark.parametrize("strategy", STRATEGIES)
     @pytest.mark.parametrize("game", GAMES)
-    def test_one_simulation_at_a_time(self, game: str) -> None:
-        search = native(game, simulations=600, **SEQUENTIAL)
+    def test_batches(self, game: str, strategy: str) -> None:
+        search = native(game, simulations=5000, **settings_of(strategy))
         search_on(search)
-        nodes = nodes_of(search._tree)
-        assert nodes[()].visits == 600
-        assert len(nodes) <= 601
-        children_visits = dict.fromkeys(nodes, 0)
-        for path, node in nodes.items():
-            if path:
-                children_visits[path[:-1]] += node.visits
-        for path, node in nodes.items():
-            opened_here = 0 if path == () else 1
-            assert node.kind != NEW
-            if node.kind == OPEN:
-                assert children_visits[path] == node.visits - opened_here
-                for entries in node.entries:
-                    assert sum(tries for _, tries, _ in entries) == node.visits - opened_here
-            else:
-                assert children_visits[path] == 0
-            for entries in node.entries:
-                assert all(0 <= reward <= tries for _, tries, reward in entries)
-
-    @pytest.mark.parametrize("game", GAMES)
-    def test_batches(self, game: str) -> None:
-        search = native(game, simulations=5000)
-        search_on(search)
-        nodes = nodes_of(search._tree)
-        assert report(search, "simulations") == nodes[()].visits == 5000
+        nodes = nodes_of(search)
+        assert report(search, "simulations") == root_of(search).visits == 5000
         assert len(nodes) <= 5001
-        for path, node in nodes.items():
-            assert node.kind != NEW
+        for node in nodes.values():
+            assert node.kind in (OPEN, TERMINAL)
             assert node.visits >= 1
             for entries in node.entries:
                 # several simulations of one batch may have ended in a node when it was new
                 total = sum(tries for _, tries, _ in entries)
-                assert total <= node.visits - (path != ())
+                assert total <= node.visits
                 assert all(0 <= reward <= tries for _, tries, reward in entries)
 
     @pytest.mark.parametrize("settings", [SEQUENTIAL, PARALLEL])
     @pytest.mark.parametrize("game", GAMES)
     def test_nodes_are_what_the_rules_say(self, game: str, settings: dict[str, int]) -> None:
-        """State, legal moves, end and goals of every node, against the state machine."""
+        """Legal moves, end and goals of every node, against the state machine."""
         machine = machine_of(game)
         search = native(game, simulations=150, **settings)
         search_on(search)
-        tree = search._tree
-        for node in range(int(tree.size[NODES])):
-            state = tree.state[node].tobytes()
-            assert machine.is_terminal(state) == (tree.kind[node] == TERMINAL)
-            if tree.kind[node] == TERMINAL:
-                assert tuple(tree.goals[node]) == machine.goals(state)
+        for state, node in nodes_of(search).items():
+            assert machine.is_terminal(state) == (node.kind == TERMINAL)
+            if node.kind == TERMINAL:
+                assert node.goals == machine.goals(state)
                 continue
-            for role in range(len(machine.roles)):
-                low, high = tree.first[node, role : role + 2]
-                moves = [machine.network.moves[role][i] for i in tree.move[low:high]]
-                assert tuple(moves) == machine.legal_moves(state, role)
+            for role, entries in enumerate(node.entries):
+                moves = tuple(move for move, _, _ in entries)
+                assert moves == machine.legal_moves(state, role)
 
-    def test_children_follow_from_their_parents(self) -> None:
+    @pytest.mark.parametrize("game", ["rockPaperScissors", "connectFour"])
+    def test_every_node_follows_from_another(self, game: str) -> None:
+        machine = machine_of(game)
+        search = native(game, simulations=200)
+        search_on(search)
+        nodes = nodes_of(search)
+        reached = {machine.initial_state}
+        for state, node in nodes.items():
+            if node.kind == OPEN:
+                for joint in product(*([m for m, _, _ in role] for role in node.entries)):
+                    reached.add(machine.next_state(state, joint))
+        assert set(nodes) <= reached
+
+    def test_all_joint_moves_of_a_simultaneous_game_are_tried(self) -> None:
         machine = machine_of("rockPaperScissors")
         search = native("rockPaperScissors", simulations=2000)
         search_on(search)
-        tree = search._tree
-        successors = {
-            machine.next_state(tree.state[0].tobytes(), (mine, theirs)): (mine, theirs)
-            for mine in machine.legal_moves(tree.state[0].tobytes(), 0)
-            for theirs in machine.legal_moves(tree.state[0].tobytes(), 1)
-        }
-        children = [n for n in range(1, int(tree.size[NODES])) if tree.parent[n] == 0]
-        # 9 joint moves; a tie gives one state whatever the hands were
-        assert len(children) == 9
-        assert {tree.state[child].tobytes() for child in children} == set(successors)
-        for state, joint_move in successors.items():
-            child = search._child(joint_move)
-            assert tree.parent[child] == 0 and tree.state[child].tobytes() == state
+        start = machine.initial_state
+        moves = [machine.legal_moves(start, role) for role in (0, 1)]
+        children = {machine.next_state(start, joint) for joint in product(*moves)}
+        assert children <= set(nodes_of(search))
 
     @pytest.mark.parametrize("settings", [SEQUENTIAL, PARALLEL])
     def test_the_depth_limit_ends_simulations(self, settings: dict[str, int]) -> None:
@@ -151,7 +142,7 @@ class TestTree:
         for depth in (1, 2, 7, 30):
             search = native(COUNTER, simulations=300, depth=depth, **settings)
             search_on(search)
-            assert max(map(len, nodes_of(search._tree))) <= depth
+            assert search.trace().deepest <= depth
             _, counts, rewards = search.root_statistics()
             assert rewards == pytest.approx(counts * min(depth, 20) / 100)
 
@@ -293,67 +284,98 @@ class TestBetweenMoves:
         search = native(TTT, simulations=500)
         search_on(search)
         joint_move = (("place", "2", "2"), "noop")
-        before = search._tree.visits[search._child(joint_move)]
+        machine = machine_of(TTT)
+        before = nodes_of(search)[machine.next_state(machine.initial_state, joint_move)].visits
         assert before > 0
         take_turn(search, TTT, joint_move)
-        assert search._tree.visits[0] == report(search, "root_visits") == before
+        assert root_of(search).visits == report(search, "root_visits") == before
         assert report(search, "simulations") == 0
         search_on(search)
-        assert search._tree.visits[0] == before + 500
+        assert root_of(search).visits == before + 500
 
-    def test_a_joint_move_that_was_never_tried_clears_the_tree(self) -> None:
+    def test_a_state_that_was_never_reached_gets_a_new_root(self) -> None:
         search = native(TTT, simulations=1, **SEQUENTIAL)
         search_on(search)
         moves, counts, _ = search.root_statistics()
         untried = moves[int(np.argmin(counts))]
         take_turn(search, TTT, (untried, "noop"))
-        assert (search._tree.size[NODES], search._tree.visits[0]) == (1, 0)
+        assert root_of(search).visits == 0
         assert len(search.root_statistics()[0]) == 1  # x waits
 
     def test_a_new_game_clears_the_tree(self) -> None:
         search = native(TTT, simulations=100)
         search_on(search)
         search.enter(machine_of(TTT).initial_state, None)
-        assert (search._tree.size[NODES], search._tree.visits[0]) == (1, 0)
+        assert (search._tree.counters[USED], root_of(search).visits) == (1, 0)
 
-    def test_a_state_that_is_not_the_known_child_clears_the_tree(self) -> None:
-        """The manager is right: where our child by that joint move is another state, forget it."""
+    def test_the_managers_state_counts_whatever_the_joint_move_says(self) -> None:
         search = native(TTT, simulations=500)
         search_on(search)
         other = position(TTT, "(control o) (mark 3 3 x) (mark 1 1 x)")
         search.enter(other, (("place", "2", "2"), "noop"))
-        assert (search._tree.size[NODES], search._tree.visits[0]) == (1, 0)
-        assert search._tree.state[0].tobytes() == other
+        assert root_of(search).visits == 0
+        assert {move for move, _, _ in root_of(search).entries[1]} == set(
+            machine_of(TTT).legal_moves(other, 1)
+        )
 
     def test_nobody_moves_on_from_a_terminal_state(self) -> None:
         search = native(TTT, simulations=10)
         over = position(TTT, "(control o) (mark 1 1 x) (mark 2 1 x) (mark 3 1 x)")
         search.enter(over, None)
+        assert search.is_over
         search.enter(machine_of(TTT).initial_state, (("place", "2", "2"), "noop"))
-        assert search._tree.kind[0] == OPEN
+        assert not search.is_over
 
 
 class TestLimits:
-    def test_a_full_tree_ends_the_search_until_the_next_move(self) -> None:
-        game = "connectFour"
+    @pytest.mark.parametrize("strategy", ["uct", "ap"])
+    @pytest.mark.parametrize("game", ["connectFour", "rockPaperScissors", "breakthrough"])
+    def test_a_full_tree_is_recycled_and_stays_sound(self, game: str, strategy: str) -> None:
+        settings = settings_of(strategy)
+        search = native(game, memory=16, nodes=2000, simulations=30000, **settings)
+        search_on(search)
+        tree = search._tree
+        assert tree.counters[USED] <= 2000
+        assert report(search, "simulations") == 30000
+        if game != "rockPaperScissors":
+            assert report(search, "recycled") > 10000
         machine = machine_of(game)
-        search = native(game, memory=16, playouts=1, simulations=10**7)
+        for state, node in nodes_of(search).items():
+            assert machine.is_terminal(state) == (node.kind == TERMINAL)
+            for role, entries in enumerate(node.entries):
+                assert tuple(m for m, _, _ in entries) == machine.legal_moves(state, role)
+        assert root_of(search).visits == 30000
+
+    def test_a_full_pool_is_recycled(self) -> None:
+        """Moves and AMAF tables take all of the memory before the nodes run out."""
+        search = native(
+            "breakthrough", memory=16, simulations=40000, amaf_from=1, **settings_of("ap")
+        )
         search_on(search)
-        assert search.report()["full"] is True
-        used = report(search, "nodes")
-        assert used <= len(search._tree.kind)
+        assert report(search, "recycled") > 1000
+        assert report(search, "simulations") == 40000
+        machine = machine_of("breakthrough")
         assert search.choose() in machine.legal_moves(machine.initial_state, 0)
-        take_turn(search, game, (("drop", "1"), "noop"))
-        assert search.report()["full"] is False
-        assert report(search, "nodes") < used
+
+    def test_what_the_game_has_left_behind_is_recycled_first(self) -> None:
+        search = native("connectFour", memory=16, nodes=3000, simulations=2500, playouts=1)
+        machine = machine_of("connectFour")
+        state = machine.initial_state
+        for turn in range(8):
+            search_on(search)
+            joint = [machine.legal_moves(state, role)[0] for role in (0, 1)]
+            state = machine.next_state(state, joint)
+            search.enter(state, joint)
+            assert turn == 0 or report(search, "root_visits") >= 0
         search_on(search)
-        assert search.report()["full"] is True
-        assert report(search, "simulations") > 0
+        assert search._tree.counters[USED] <= 3000
+        assert root_of(search).visits >= 2500
 
     def test_memory_bounds_the_tree(self) -> None:
         for game in GAMES:
-            tree = native(game, memory=16)._tree
-            assert 8 * 2**20 < sum(array.nbytes for array in tree) <= 16 * 2**20
+            tree = native(game, memory=16, selection="grave")._tree
+            arrays = [*tree[:-2], *tree.pool]
+            assert 2 * 2**20 < sum(array.nbytes for array in arrays) <= 16.5 * 2**20
 
     def test_a_deadline_that_has_passed_ends_the_search(self) -> None:
         search = native(TTT)
@@ -367,7 +389,7 @@ class TestLimits:
         search.think(time.monotonic() + 0.1, lambda: False)
         search._batch_seconds = 100.0
         take_turn(search, TTT, (("place", "2", "2"), "noop"))
-        search.think(time.monotonic() + 5, lambda: False)
+        search.think(time.monotonic() + 0.5, lambda: False)
         assert report(search, "simulations") > 0
 
     def test_thinks_until_the_deadline(self) -> None:
@@ -409,7 +431,6 @@ class TestLimits:
         search = native(TTT)
         search_on(search, position(TTT, "(control o) (mark 1 1 x) (mark 2 1 x) (mark 3 1 x)"))
         assert report(search, "simulations") == 0
-        assert search.report()["full"] is False
 
 
 STUCK = """
@@ -427,8 +448,8 @@ class TestFaultyRules:
     def test_a_role_without_legal_moves_ends_the_game_for_the_search(self) -> None:
         search = native(STUCK, simulations=500)
         search_on(search)
-        kinds = {len(path): node.kind for path, node in nodes_of(search._tree).items()}
-        assert kinds == {0: OPEN, 1: TERMINAL}
+        assert root_of(search).kind == OPEN
+        assert sorted(node.kind for node in nodes_of(search).values()) == [OPEN, TERMINAL]
         assert search.choose() in ("go", "stay")
 
     def test_a_move_is_still_chosen_where_the_game_goes_on(self) -> None:

@@ -1,0 +1,66 @@
+"""Agents are values: a name and the parameters in which it differs from the defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ggp_agent.errors import ParameterError
+from ggp_agent.parameters import PARAMETERS, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A named set of parameters."""
+
+    name: str
+    summary: str
+    settings: Mapping[str, Value]
+
+    def __getitem__(self, name: str) -> Value:
+        return self.settings.get(name, PARAMETERS[name].default)
+
+    def number(self, name: str) -> float:
+        """The value of a parameter that is a number."""
+        return float(self[name])
+
+    def with_settings(self, assignments: Iterable[str]) -> Agent:
+        """The agent with `KEY=VALUE` texts applied.  Raises `ParameterError`."""
+        settings = dict(self.settings)
+        for assignment in assignments:
+            name, equals, text = assignment.partition("=")
+            if not equals:
+                raise ParameterError(f"'{assignment}' is not of the form KEY=VALUE")
+            if name not in PARAMETERS:
+                known = ", ".join(PARAMETERS)
+                raise ParameterError(f"unknown parameter '{name}'; known: {known}")
+            settings[name] = PARAMETERS[name].parse(text)
+        return Agent(self.name, self.summary, settings)
+
+
+DEFAULT_AGENT = "default"
+
+_DECLARED = (
+    Agent(
+        "default",
+        "our own: UCT with random playouts, as many as there is room for, and proven scores",
+        {"C": 0.4, "playouts": 4, "solver": "on"},
+    ),
+    Agent("sp", "the paper's SP: UCT with MAST playouts", {"playout": "mast"}),
+    Agent(
+        "ap", "the paper's AP: GRAVE with MAST playouts", {"selection": "grave", "playout": "mast"}
+    ),
+    Agent("uct", "decoupled UCT with random playouts", {}),
+    Agent("random", "a legal move at random", {"strategy": "random"}),
+    Agent("legal", "the first legal move", {"strategy": "legal"}),
+)
+
+AGENTS = {agent.name: agent for agent in _DECLARED}
+
+
+def find_agent(name: str) -> Agent:
+    """The agent of that name.  Raises `ParameterError` that lists the agents there are."""
+    try:
+        return AGENTS[name]
+    except KeyError:
+        raise ParameterError(f"unknown agent '{name}'; known: {', '.join(AGENTS)}") from None

@@ -1,0 +1,144 @@
+"""The simulations in flight: their settings, paths and playouts, and what MAST has learned.
+
+Letters: B 512 simulations at most, D the depth limit, R roles, M moves of all roles (a move's
+number is its place in `layout.legal`), L 512 lanes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp_agent.agents import Agent
+from ggp_agent.search.settings import COLUMNS
+from propnet.choice import CHANCE_PLANES
+from propnet.layout import I32, U64, Layout
+from propnet.vectors import LANES, rows
+
+RANDOM, MAST, GIBBS = 0, 1, 2
+"""The policies of playouts."""
+
+POLICIES = {"random": RANDOM, "mast": MAST, "gibbs": GIBBS}
+
+SIMULATIONS, PLAYOUTS, TRANSITIONS, EDGES, DEEPEST, ROUNDS = range(6)
+"""What `totals` counts: simulations, playouts, transitions in playouts, edges of the tree that
+were passed, the longest path, and evaluations for new nodes."""
+
+GOAL_BITS = 7
+"""Bits of a goal value, 0 to 100."""
+LOG_ROOTS = 4096
+
+COUNT, SUM = 0, 1
+
+
+class Flight(NamedTuple):
+    """Working arrays of a search, and its fixed parameters."""
+
+    settings: NDArray[np.float32]
+    """(B, R, COLUMNS) see `ggp_agent.search.settings`"""
+    path: I32
+    """(D, B, R + 1) the node passed at a depth, and the place of every role's pick in its moves"""
+    depth: I32
+    """(B,) edges from the root to the leaf"""
+    leaf: I32
+    """(B,) the node reached; at the end that of the leaf, or NO_NODE if there was no room"""
+    reference: I32
+    """(B, R) GRAVE's reference node"""
+    lists: I32
+    """(2, B) numbers of simulations on their way down, and of those at a new state"""
+    leaves: U64
+    """(B, state_words) the states from which playouts start"""
+    states: U64
+    """(L, state_words)"""
+    joint: I32
+    """(L, R) joint moves, every move by its number in its role"""
+    rewards: NDArray[np.float32]
+    """(B, R) in [0, 1]"""
+    goals: NDArray[np.uint8]
+    """(R, L)"""
+    by_lane: U64
+    """(planes * L, words of M bits) a set of moves for every lane, or several planes of them"""
+    masks: U64
+    """(rows, 8) rows of lanes: greedy (R), then the bits of 1 - epsilon
+    (R * (CHANCE_PLANES + 1)), then those of the goals (R * GOAL_BITS), then some to work with"""
+    planes: U64
+    """(planes * M, 8) how often a move was played in a lane's playout, bit by bit"""
+    top: I32
+    """(M,) planes of a move that are in use"""
+    rows: U64
+    """(M, 8) a set of lanes for every move, to work with"""
+    found: I32
+    """(max(M, D * R),) a list of moves, to work with"""
+    mast: NDArray[np.float64]
+    """(2, M) MAST: how often a move was played, and the sum of the goals that it led to"""
+    quality: NDArray[np.float32]
+    """(M,) MAST's value of a move, 100 for one that was never played"""
+    order: I32
+    """(M,) every role's moves by falling quality"""
+    ties: I32
+    """(2 * M + 1,) the number of groups of moves of equal quality in `order`, and their bounds"""
+    values: NDArray[np.float32]
+    """(max(M, D * R),) values or rewards of a list of moves, to work with"""
+    times: NDArray[np.float32]
+    """likewise how often each was played"""
+    keys: U64
+    """(L,) hashes of `states`"""
+    log_roots: NDArray[np.float32]
+    """(LOG_ROOTS,) sqrt(ln n)"""
+    random: U64
+    """(1,) generator of the tree's dice"""
+    totals: NDArray[np.int64]
+    """(6,) see SIMULATIONS"""
+    chance: int
+    """number of the role that stands for chance and draws its moves uniformly; -1: none"""
+    grave: bool
+    policy: int
+    """RANDOM, MAST or GIBBS"""
+    tau: float
+    amaf_from: int
+    solver: bool
+
+
+def new_flight(layout: Layout, agent: Agent, chance: int, seed: int) -> Flight:
+    """Working arrays for a game."""
+    roles, moves, words = len(layout.span) - 1, len(layout.legal), len(layout.initial)
+    limit = int(agent.number("depth"))
+    random = np.random.Generator(np.random.PCG64([seed, 1]))
+    log_roots = np.sqrt(np.log(np.maximum(1, np.arange(LOG_ROOTS)))).astype(np.float32)
+    return Flight(
+        settings=np.zeros((LANES, roles, COLUMNS), np.float32),
+        path=np.empty((limit, LANES, roles + 1), np.int32),
+        depth=np.zeros(LANES, np.int32),
+        leaf=np.zeros(LANES, np.int32),
+        reference=np.zeros((LANES, roles), np.int32),
+        lists=np.zeros((2, LANES), np.int32),
+        leaves=np.zeros((LANES, words), np.uint64),
+        states=np.zeros((LANES, words), np.uint64),
+        joint=np.zeros((LANES, roles), np.int32),
+        rewards=np.zeros((LANES, roles), np.float32),
+        goals=np.zeros((roles, LANES), np.uint8),
+        by_lane=np.zeros((limit.bit_length() * LANES, (moves + 63) // 64), np.uint64),
+        masks=rows(roles * (CHANCE_PLANES + 2 + GOAL_BITS) + CHANCE_PLANES + 2),
+        planes=rows(limit.bit_length() * moves),
+        top=np.zeros(moves, np.int32),
+        rows=rows(moves),
+        found=np.zeros(max(moves, limit * roles), np.int32),
+        mast=np.zeros((2, moves)),
+        quality=np.full(moves, 100.0, np.float32),
+        order=np.arange(moves, dtype=np.int32),
+        ties=np.zeros(2 * moves + 1, np.int32),
+        values=np.zeros(max(moves, limit * roles), np.float32),
+        times=np.zeros(max(moves, limit * roles), np.float32),
+        keys=np.zeros(LANES, np.uint64),
+        log_roots=log_roots,
+        random=random.integers(0, 2**64, size=1, dtype=np.uint64),
+        totals=np.zeros(6, np.int64),
+        chance=chance,
+        grave=agent["selection"] == "grave",
+        policy=POLICIES[str(agent["playout"])],
+        tau=agent.number("tau"),
+        amaf_from=int(agent.number("amaf_from")),
+        solver=agent["solver"] == "on",
+    )

@@ -1,0 +1,27 @@
+"""How the kernels of the search are compiled.
+
+They get tuples of many arrays.  Three things would cost far more than the work itself: counting
+references to every array at every call, so that is off; copying the
+descriptions of all arrays at every call, so parts of kernels are always inlined; and, when they
+are compiled, wrappers that unpack the tuples, so only entries have these.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+_INNER: dict[str, bool] = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+entry: Any = njit(cache=True, nogil=True, _nrt=False)
+"""decorator for kernels that Python calls; they allocate nothing, like all of them"""
+
+kernel: Any = njit(_nrt=False, **_INNER)
+"""decorator for kernels that kernels call"""
+
+part: Any = njit(_nrt=False, forceinline=True, **_INNER)
+"""decorator for parts of kernels"""
+
+fast_part: Any = njit(_nrt=False, forceinline=True, fastmath=True, **_INNER)
+"""the same for loops over numbers whose order of operations does not matter"""

@@ -1,0 +1,221 @@
+"""Stage 3, playouts: all leaves' games are played to their ends side by side.
+
+Policies: uniformly random moves; MAST with epsilon-greedy choice, per role and step; MAST with
+Gibbs measure, a move's probability being proportional to exp(Q / τ).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ggp_agent.search.flight import (
+    GIBBS,
+    GOAL_BITS,
+    MAST,
+    RANDOM,
+    TRANSITIONS,
+    Flight,
+)
+from ggp_agent.search.kernel import kernel, part
+from ggp_agent.search.mast import highest, note_moves, shuffle_ties, sort_moves
+from ggp_agent.search.settings import EPSILON
+from ggp_agent.search.tree import NO_NODE, OPEN, Tree, copy_state
+from propnet import kernels
+from propnet.choice import CHANCE_PLANES
+from propnet.layout import I32, U64, Lanes, Layout
+from propnet.vectors import any_lane, load, popcount, splat, store
+
+MOST_REJECTIONS = 100
+"""Draws after which the Gibbs policy takes the move that was drawn last."""
+
+
+@part
+def goal_rows(roles: int) -> int:
+    """The first of the rows of `masks` that hold the goals' bits; the greedy lanes are at 0."""
+    return roles * (CHANCE_PLANES + 2)
+
+
+@kernel
+def _load_leaves(
+    layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, batch: int, playouts: int
+) -> bool:
+    """Put the leaves into lanes, `playouts` each; whether any is not the end of its game."""
+    lanes.active[:] = kernels.NONE
+    some = False
+    for simulation in range(batch):
+        leaf = flight.leaf[simulation]
+        for lane in range(simulation * playouts, (simulation + 1) * playouts):
+            copy_state(flight.states, lane, flight.leaves, simulation)
+            if leaf == NO_NODE or tree.nodes[leaf].kind == OPEN:
+                lanes.active[0, lane >> 6] |= np.uint64(1) << np.uint64(lane & 63)
+                some = True
+    if some:
+        kernels.load_states(layout, lanes, flight.states, batch * playouts)
+    return some
+
+
+@kernel
+def _set_chances(flight: Flight, role: int, roles: int, batch: int, playouts: int) -> None:
+    """Write 1 - epsilon of every lane's simulation as bits, the lowest first, after one for 1."""
+    first, masks = roles + role * (CHANCE_PLANES + 1), flight.masks
+    for row in range(first, first + CHANCE_PLANES + 1):
+        masks[row] = np.uint64(0)
+    for simulation in range(batch):
+        epsilon = flight.settings[simulation, role, EPSILON]
+        chance = round((1.0 - epsilon) * (1 << CHANCE_PLANES))
+        for lane in range(simulation * playouts, (simulation + 1) * playouts):
+            lane_bit = np.uint64(1) << np.uint64(lane & 63)
+            if chance >> CHANCE_PLANES:
+                masks[first, lane >> 6] |= lane_bit
+            for bit in range(CHANCE_PLANES):
+                if (chance >> bit) & 1:
+                    masks[first + 1 + bit, lane >> 6] |= lane_bit
+
+
+@kernel
+def _draw_greedy(lanes: Lanes, flight: Flight, roles: int) -> None:
+    """Draw the lanes in which a role takes its best move: with probability 1 - epsilon."""
+    masks = flight.masks
+    for role in range(roles):
+        first = roles + role * (CHANCE_PLANES + 1)
+        chances = masks[first + 1 : first + 1 + CHANCE_PLANES]
+        kernels.draw_lanes(lanes, chances, masks[role : role + 1])
+        certain = load(masks, first)
+        store(masks, role, load(masks, role) | certain)
+        if role == flight.chance:
+            store(masks, role, splat(kernels.NONE))
+
+
+@kernel
+def _accept(lanes: Lanes, flight: Flight, layout: Layout, move: int, weight: float) -> None:
+    """Accept a move that was drawn with a probability in the lanes that still wait for one.
+
+    These are in the last row of `masks`; the rows before it are to work with.
+    """
+    masks, waiting = flight.masks, len(flight.masks) - 1
+    drawn = load(lanes.values, layout.first_move + move) & load(masks, waiting)
+    if not any_lane(drawn):
+        return
+    chance = round(weight * (1 << CHANCE_PLANES))
+    first = waiting - 1 - CHANCE_PLANES
+    if chance >> CHANCE_PLANES:
+        store(masks, waiting - 1, splat(kernels.ALL))
+    else:
+        for bit in range(CHANCE_PLANES):
+            row = kernels.ALL if (chance >> bit) & 1 else kernels.NONE
+            store(masks, first + bit, splat(row))
+        kernels.draw_lanes(lanes, masks[first : waiting - 1], masks[waiting - 1 : waiting])
+    taken = drawn & load(masks, waiting - 1)
+    store(flight.rows, move, load(flight.rows, move) | taken)
+    store(masks, waiting, load(masks, waiting) & ~taken)
+
+
+@kernel
+def _choose_by_gibbs(layout: Layout, lanes: Lanes, flight: Flight) -> None:
+    """Every role draws a move with a probability proportional to exp(Q / τ), by rejection.
+
+    A uniformly drawn legal move is accepted with exp((Q - the best Q of all moves) / τ).
+    """
+    roles = len(layout.span) - 1
+    row = len(flight.masks) - 1
+    flight.rows[:] = kernels.NONE
+    kernels.choose_moves(layout, lanes)
+    for role in range(roles):
+        low, high = layout.span[role], layout.span[role + 1]
+        best = flight.quality[flight.order[low]]
+        store(flight.masks, row, load(lanes.active, 0))
+        for rejections in range(MOST_REJECTIONS + 1):
+            certain = role == flight.chance or rejections == MOST_REJECTIONS
+            for move in range(low, high):
+                weight = 1.0 if certain else math.exp((flight.quality[move] - best) / flight.tau)
+                _accept(lanes, flight, layout, move, weight)
+            waiting = load(flight.masks, row)
+            if certain or not any_lane(waiting):
+                break
+            kernels.choose_moves(layout, lanes)
+    for move in range(len(layout.legal)):
+        store(lanes.values, layout.first_move + move, load(flight.rows, move))
+
+
+@kernel
+def _cut_off(lanes: Lanes, depths: I32, batch: int, playouts: int, depth: int) -> None:
+    """End the playouts of simulations that went through `depth` edges of the tree, or more."""
+    for simulation in range(batch):
+        if depths[simulation] >= depth:
+            for lane in range(simulation * playouts, (simulation + 1) * playouts):
+                lanes.active[0, lane >> 6] &= ~(np.uint64(1) << np.uint64(lane & 63))
+
+
+@kernel
+def _play_on(layout: Layout, lanes: Lanes, flight: Flight, batch: int, playouts: int) -> int:
+    """Moves in the active lanes until all games have ended or are too long.
+
+    Returns the number of transitions.  Lanes that have ended stay as they are, for their goals.
+    """
+    limit, deepest = len(flight.path), highest(flight.depth, batch)
+    counted = flight.grave or flight.policy != RANDOM
+    step, transitions = 0, 0
+    while True:
+        kernels.see_position(layout, lanes)
+        ended = kernels.read(lanes.values, layout.terminal)
+        store(lanes.active, 0, load(lanes.active, 0) & ~ended)
+        if deepest + step >= limit:
+            _cut_off(lanes, flight.depth, batch, playouts, limit - step)
+        going = popcount(load(lanes.active, 0))
+        if going == 0:
+            return transitions
+        if flight.policy == RANDOM:
+            kernels.choose_moves(layout, lanes)
+        elif flight.policy == MAST:
+            if flight.ties[0] > 0:
+                shuffle_ties(flight)
+            _draw_greedy(lanes, flight, len(layout.span) - 1)
+            kernels.choose_moves_greedily(layout, lanes, flight.order, flight.masks)
+        else:
+            _choose_by_gibbs(layout, lanes, flight)
+        if counted:
+            note_moves(layout, lanes, flight)
+        kernels.advance(layout, lanes)
+        transitions += going
+        step += 1
+
+
+@kernel
+def _keep_goals(flight: Flight, masks: U64, roles: int, count: int) -> None:
+    """Write the lanes' goals as bits."""
+    first = goal_rows(roles)
+    for row in range(first, first + roles * GOAL_BITS):
+        masks[row] = np.uint64(0)
+    for role in range(roles):
+        for lane in range(count):
+            goal = flight.goals[role, lane]
+            for bit in range(GOAL_BITS):
+                if (goal >> bit) & 1:
+                    row = first + role * GOAL_BITS + bit
+                    masks[row, lane >> 6] |= np.uint64(1) << np.uint64(lane & 63)
+
+
+@kernel
+def play_out(
+    layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, batch: int, playouts: int
+) -> bool:
+    """`playouts` playouts from every leaf; their goals are in `goals`, and their bits in `masks`.
+
+    Returns whether there was anything to play.
+    """
+    roles = len(layout.span) - 1
+    flight.top[:] = 0
+    if not _load_leaves(layout, lanes, tree, flight, batch, playouts):
+        return False
+    if flight.policy != RANDOM:
+        sort_moves(layout, flight)
+        if flight.policy != GIBBS:
+            for role in range(roles):
+                _set_chances(flight, role, roles, batch, playouts)
+    flight.totals[TRANSITIONS] += _play_on(layout, lanes, flight, batch, playouts)
+    kernels.read_goals(layout, lanes, flight.goals)
+    if flight.grave or flight.policy != RANDOM:
+        _keep_goals(flight, flight.masks, roles, batch * playouts)
+    return True

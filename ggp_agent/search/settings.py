@@ -1,0 +1,61 @@
+"""The parameters that control single simulations, and who sets them.
+
+Before a batch of n simulations a `Tuner` is asked for n rows of values per role, after it it is
+told the n rewards of every role.  One simulation in flight means n = 1: ask, simulate, tell.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp_agent.agents import Agent
+from ggp_agent.parameters import PER_SIMULATION
+
+F32 = NDArray[np.float32]
+
+C, EPSILON, K, REF, VO, T, FPU = range(7)
+"""Columns of the settings, see `ggp_agent.parameters.PER_SIMULATION`."""
+
+COLUMNS = len(PER_SIMULATION)
+
+
+class Tuner(Protocol):
+    """Sets the parameters of every simulation, for every role."""
+
+    def ask(self, count: int) -> F32:
+        """The values for the next `count` simulations: (count, R, COLUMNS), inf allowed."""
+
+    def tell(self, rewards: F32) -> None:
+        """(count, R) what the simulations asked for last brought every role, in [0, 1]."""
+
+    def new_move(self) -> None:
+        """The game went on by a real move."""
+
+
+class FixedSettings:
+    """The `Tuner` that does not tune: an agent's own values for all roles."""
+
+    def __init__(self, agent: Agent, roles: int, most: int) -> None:
+        row = settings_row(agent)
+        self._rows = np.broadcast_to(row, (most, roles, COLUMNS)).copy()
+
+    def ask(self, count: int) -> F32:
+        """See `Tuner.ask`."""
+        return self._rows[:count]
+
+    def tell(self, rewards: F32) -> None:
+        """See `Tuner.tell`; nothing is learned."""
+
+    def new_move(self) -> None:
+        """See `Tuner.new_move`."""
+
+
+def settings_row(agent: Agent) -> F32:
+    """(COLUMNS,) an agent's values; K is 0 where its selection is plain UCT."""
+    row = np.array([agent.number(name) for name in PER_SIMULATION], np.float32)
+    if agent["selection"] == "uct":
+        row[K] = 0.0
+    return row

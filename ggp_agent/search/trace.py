@@ -1,0 +1,126 @@
+"""What a search has found, for people and for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gdl.rules import write_term
+from gdl.state_machine import JointMove, Move
+from ggp_agent.search.final import RootMove
+from ggp_agent.search.memory import NO_BLOCK, UNIT
+from ggp_agent.search.tree import CHILD, NO_NODE, OPEN, SEVERAL, TRIES, Tree, follow
+from propnet.network import Network
+
+LONGEST_VARIATION = 20
+LEAST_VISITS = 8
+"""A variation ends where less is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The search for one move."""
+
+    simulations: int
+    playouts: int
+    visited_nodes: int
+    """edges of the tree and moves of playouts"""
+    seconds: float
+    tree_nodes: int
+    recycled: int
+    """nodes that were recycled for want of room"""
+    memory: int
+    """bytes of the tree in use"""
+    root_visits: int
+    """with those of the searches before"""
+    mean_depth: float
+    deepest: int
+    low: int
+    """the goal that we get at least, as far as proven"""
+    high: int
+    moves: list[RootMove] = field(default_factory=list)
+    variation: list[JointMove] = field(default_factory=list)
+    """joint moves that the roles select most often, one after the other"""
+
+    def sorted_moves(self) -> list[RootMove]:
+        """The root's moves, those tried most often first."""
+        return sorted(self.moves, key=lambda m: (m.visits, m.mean), reverse=True)
+
+    def as_json(self, write: Callable[[Move], str] = write_term) -> dict[str, object]:
+        """Everything, as JSON values; moves as KIF."""
+        return {
+            "simulations": self.simulations,
+            "playouts": self.playouts,
+            "visited_nodes": self.visited_nodes,
+            "seconds": round(self.seconds, 4),
+            "tree_nodes": self.tree_nodes,
+            "recycled": self.recycled,
+            "memory_mb": round(self.memory / 2**20, 2),
+            "root_visits": self.root_visits,
+            "mean_depth": round(self.mean_depth, 2),
+            "deepest": self.deepest,
+            "proven": [self.low, self.high],
+            "variation": [[write(move) for move in joint] for joint in self.variation],
+            "moves": [
+                {
+                    "move": write(m.move),
+                    "visits": m.visits,
+                    "mean": round(100 * m.mean, 2) if m.visits else None,
+                    "proven": [m.low, m.high],
+                }
+                for m in self.sorted_moves()
+            ],
+        }
+
+
+def one_line(report: Mapping[str, Any]) -> str:
+    """The report of a search in a line for the log."""
+    if not report.get("simulations"):
+        return "no simulations"
+    seconds = float(report["seconds"]) or 1e-9
+    best = report["moves"][0]
+    return (
+        f"{report['simulations']:,} simulations in {seconds:.2f} s, "
+        f"{report['visited_nodes'] / seconds / 1e6:.2f} M nodes/s, {report['tree_nodes']:,} nodes, "
+        f"{report['memory_mb']:.0f} MB, depth {report['mean_depth']:.1f}/{report['deepest']}, "
+        f"most tried {best['move']} ({best['visits']:,} visits, mean {best['mean']}), "
+        f"proven {report['proven'][0]}..{report['proven'][1]}"
+    )
+
+
+def principal_variation(tree: Tree, network: Network, root: int) -> list[JointMove]:
+    """The joint moves that are selected most often, from the root on.
+
+    It ends where several roles choose at once, for the tree knows no most likely answer to that,
+    after their most frequent moves.
+    """
+    variation: list[JointMove] = []
+    node, span, roles = root, network.move_span, len(tree.best)
+    words = tree.pool.words
+    while len(variation) < LONGEST_VARIATION:
+        record = tree.nodes[node]
+        if record["kind"] != OPEN or record["stats"] == NO_BLOCK:
+            break
+        if record["visits"] < LEAST_VISITS:
+            break
+        start, stats = int(record["moves"]) * UNIT, int(record["stats"]) * UNIT
+        count = int(record["count"])
+        tries = words[stats + TRIES * count : stats + (TRIES + 1) * count]
+        joint, places = [], []
+        for role in range(roles):
+            low, high = words[start + role], words[start + role + 1]
+            place = int(low + np.argmax(tries[low:high]))
+            number = words[start + roles + 1 + place] - span[role]
+            joint.append(network.moves[role][number])
+            places.append(place)
+        variation.append(tuple(joint))
+        if record["mover"] == SEVERAL:
+            break
+        edge = int(words[stats + CHILD * count + places[int(record["mover"])]])
+        node = int(follow(tree, edge))
+        if node == NO_NODE:
+            break
+    return variation
