@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from ggp_agent.agents import AGENTS
+from ggp_agent.agents import AGENTS, Agent, find_agent
 from ggp_agent.errors import ParameterError
-from ggp_agent.parameters import PARAMETERS, Agent, Parameter, Value, find_agent
+from ggp_agent.parameters import PARAMETERS, Parameter, Value
 
 
 class TestParse:
