@@ -40,6 +40,7 @@ from ggp_agent.search.tree import (
     new_tree,
 )
 from ggp_agent.thinking import Interrupted
+from propnet.compiling import compile_in_background
 from propnet.layout import layout_of, new_lanes
 from propnet.network import Network
 from propnet.vectors import LANES
@@ -61,6 +62,7 @@ class NativeSearch:
         self._network, self._role, self._agent = network, role, agent
         self._layout = layout_of(network)
         self._lanes = new_lanes(self._layout, seed)
+        compile_in_background(network, self._layout)  # kernels use the code once it is there
         self._flight = new_flight(self._layout, int(agent.number("depth")), seed)
         self._random = np.random.Generator(np.random.PCG64([seed, 2]))
         self._parameters = SelectionParameters(

@@ -1,4 +1,4 @@
-"""Kernels with numba's checks on, and without numba: a process each, for numba decides at import."""
+"""Kernels with numba's checks on, and without numba: a process each, as numba is set up once."""
 
 from __future__ import annotations
 
