@@ -10,22 +10,40 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import json
 import logging
 import random
 import time
+from pathlib import Path
 from typing import Any
 
 from gdl.errors import GgpError
 from gdl.rules import RuleSheet, Term, name_of
 from ggp_agent.agents import Agent
-from ggp_agent.clock import answer_by
+from ggp_agent.clock import Margin, answer_by
 from ggp_agent.effort import Effort
 from ggp_agent.errors import MessageError, WorkerError
 from ggp_agent.protocol import Start, move_term
+from ggp_agent.report import one_line
 from ggp_agent.worker import agent_fields
 from ggp_agent.workers import WorkerPool, WorkerProcess
 
 log = logging.getLogger(__name__)
+traces = logging.getLogger("ggp_agent.trace")
+"""One JSON object per move: what the search found (see `ggp_agent.search.trace`)."""
+traces.propagate = False
+traces.addHandler(logging.NullHandler())
+
+
+def write_traces(path: Path) -> None:
+    """Append the traces of all matches of this process to a file.  Raises `MessageError`."""
+    try:
+        handler = logging.FileHandler(path, encoding="utf-8")
+    except OSError as error:
+        raise MessageError(f"cannot write traces: {error}") from error
+    traces.addHandler(handler)
+    traces.setLevel(logging.INFO)
+
 
 PATIENCE = 0.75
 """Share of the margin that is waited for a worker that is late, before the safe move goes out."""
@@ -45,8 +63,10 @@ class AgentMatch:
         agent: Agent,
         pool: WorkerPool,
         seed: int,
+        margin: Margin | None = None,
     ) -> None:
         self._start, self._sheet, self._agent, self._pool = start, sheet, agent, pool
+        self._margin = margin or Margin(agent.number("margin"))
         self._seed = seed
         self._received = received
         self._roles = stated_roles(sheet)
@@ -67,7 +87,7 @@ class AgentMatch:
         """Think during the start clock; returns when it is time to answer `ready`."""
         if self._closed:
             return
-        by = answer_by(self._received, self._start.start_clock, self._agent.number("margin"))
+        by = answer_by(self._received, self._start.start_clock, self._margin.seconds)
         self._minder = asyncio.create_task(self._mind(by))
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(0.0, by - time.monotonic())):
@@ -83,7 +103,7 @@ class AgentMatch:
         if moves is not None:
             self._safe = None  # it was for the state before
             self._history.append(moves)
-        by = answer_by(received, clock, self._agent.number("margin"))
+        by = answer_by(received, clock, self._margin.seconds)
         patience = by + PATIENCE * (received + clock - by)
         request = self._latest = next(self._requests)
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -96,6 +116,7 @@ class AgentMatch:
                 await asyncio.wait({answer}, timeout=received + clock + HOPELESS - time.monotonic())
         finally:
             del self._waiting[request]
+        self._margin.note(time.monotonic() - by)
         return self._outcome(answer)
 
     async def stop(self, moves: tuple[str, ...] | None) -> None:
@@ -176,6 +197,7 @@ class AgentMatch:
                 case "move":
                     self.effort.add(reply.get("report", {}))
                     self._settle(reply["id"], reply["move"])
+                    self._trace(reply)
                 case "failed":
                     self._fail(WorkerError(reply["text"]))
 
@@ -183,6 +205,14 @@ class AgentMatch:
         """A legal move of the state in which the worker was at that request (None: the first)."""
         if request == self._latest:
             self._safe = move
+
+    def _trace(self, reply: dict[str, Any]) -> None:
+        """Log what the search found: a line for people, JSON for machines."""
+        move, report = reply["move"], reply.get("report") or {}
+        number = len(self._history) + 1
+        log.info("move %d: %s; %s", number, move, one_line(report))
+        about = {"match": self._start.match_id, "role": self._start.role}
+        traces.info(json.dumps({**about, "number": number, "move": move, **report}))
 
     def _settle(self, request: int, move: str) -> None:
         if self._pending is not None and self._pending["id"] == request:
@@ -209,6 +239,7 @@ class AgentMaker:
     def __init__(self, agent: Agent, pool: WorkerPool, seed: int) -> None:
         self._agent, self._pool = agent, pool
         self._seeds = random.Random(seed)
+        self._margin = Margin(agent.number("margin"))
 
     async def open(self, start: Start) -> AgentMatch:
         """A match for these rules.  Raises `GgpError` if they can't be read or lack the role."""
@@ -219,7 +250,7 @@ class AgentMaker:
             roles = " ".join(map(sheet.write, roles_there))
             raise MessageError(f"{start.role} is not a role of the rules; roles: {roles}")
         seed = self._seeds.randrange(2**32)  # no two matches with the same dice
-        return AgentMatch(start, received, sheet, self._agent, self._pool, seed)
+        return AgentMatch(start, received, sheet, self._agent, self._pool, seed, self._margin)
 
     async def close(self) -> None:
         """End the workers."""

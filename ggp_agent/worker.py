@@ -63,7 +63,7 @@ def make_thinker(machine: StateMachine, role: int, agent: Agent, seed: int) -> T
     if strategy == "random":
         return LegalThinker(machine, role, random.Random(seed))
     if isinstance(machine, PropnetStateMachine):
-        return NativeSearch(machine.network, role, agent, seed)
+        return NativeSearch(machine.network, role, agent, seed, compiled=True)
     return PlainSearch(machine, role, agent, seed)
 
 
@@ -198,9 +198,10 @@ class Worker:
 
     def _think(self) -> None:
         assert self._game is not None and self._game.thinker is not None
-        started = time.monotonic()
-        only_one = self._asked is not None and len(self._game.own_moves()) <= 1
-        if started < self._think_until and not only_one:
+        if self._asked is not None and len(self._game.own_moves()) <= 1:
+            self._answer()  # and go on thinking about what comes next
+            return
+        if time.monotonic() < self._think_until:
             try:
                 with self._stopwatch.running():
                     self._game.thinker.think(self._think_until, lambda: not self._events.empty())
@@ -276,7 +277,6 @@ class Worker:
         report |= self._stopwatch.lap()
         if not isinstance(game.machine, PropnetStateMachine):
             del report["cpu_s"]  # the work is done in Prolog's process
-        log.info("move %d: %s %s", len(game.history) + 1, move, json.dumps(report))
         self._say(say="move", id=asked["id"], move=move, report=report)
 
     def _compile(self, sheet: RuleSheet) -> None:
@@ -310,7 +310,7 @@ class Worker:
 
 def warm_up() -> None:
     """Load (or, the first time, compile) all kernels by searching a tiny game."""
-    agent = Agent("warm", "", {"simulations": 64, "memory": 16})
+    agent = Agent("warm", "", {"simulations": 64, "memory": 16, "solver": "on"})
     machine = PropnetStateMachine.from_rules(RuleSheet.from_text(_TINY_GAME, "warm-up"))
     search = NativeSearch(machine.network, 0, agent, seed=0)
     search.think(time.monotonic() + 3600, lambda: False)

@@ -12,7 +12,18 @@ import sys
 import click
 
 from gdl.errors import GgpError
-from ggp_agent.cli import bench, lists, matches, results, rules, serving, tournaments
+from ggp_agent.cli import (
+    agents,
+    analyze,
+    bench,
+    bench_search,
+    lists,
+    matches,
+    results,
+    rules,
+    serving,
+    tournaments,
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -42,9 +53,13 @@ for _command in (
     rules.perft,
     bench.bench,
     lists.games,
-    lists.agents,
+    agents.agents,
+    analyze.analyze,
 ):
     cli.add_command(_command)
+
+
+bench.bench.add_command(bench_search.search)
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ from gdl.errors import GgpError
 from gdl.prolog import PrologStateMachine
 from gdl.rules import RuleSheet
 from gdl.state_machine import StateMachine
-from ggp_agent.agents import AGENTS, Agent, find_agent
+from ggp_agent.agents import AGENTS, DEFAULT_AGENT, Agent, find_agent
 from ggp_agent.manager.referee import referee_machine
 from propnet.machine import PropnetStateMachine
 
@@ -56,7 +56,7 @@ def agent_options(function: Callable[..., T]) -> Callable[..., T]:
     return click.option(
         "--agent",
         "agent_name",
-        default="uct",
+        default=DEFAULT_AGENT,
         show_default=True,
         metavar="|".join(AGENTS),
         help="The agent that plays.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from pathlib import Path
 
 import click
 
@@ -12,7 +13,7 @@ from ggp_agent.agents import Agent
 from ggp_agent.cli.common import agent_from, agent_options, new_seed, run_async, seed_option
 from ggp_agent.errors import PlayerError
 from ggp_agent.manager.players import HttpPlayer
-from ggp_agent.match import AgentMaker
+from ggp_agent.match import AgentMaker, write_traces
 from ggp_agent.server import SILENCE, AgentServer, serve_until_signal
 from ggp_agent.worker import warm_up
 from ggp_agent.workers import WorkerPool
@@ -37,6 +38,11 @@ DEFAULT_PORT = 9147
     show_default=True,
     help="Drop a match in which nothing was heard for so many seconds (or ten times its clocks).",
 )
+@click.option(
+    "--trace",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Append what the search found, one JSON object per move.",
+)
 @agent_options
 @seed_option
 def serve(
@@ -44,6 +50,7 @@ def serve(
     port: int,
     name: str | None,
     silence: float,
+    trace: Path | None,
     agent_name: str,
     settings: tuple[str, ...],
     seed: int | None,
@@ -52,6 +59,8 @@ def serve(
     agent = agent_from(agent_name, settings)
     if logging.getLogger().level > logging.INFO:
         logging.getLogger("ggp_agent").setLevel(logging.INFO)
+    if trace is not None:
+        write_traces(trace)
     run_async(_serve(agent, host, port, name or agent.name, silence, new_seed(seed)))
 
 

@@ -29,6 +29,7 @@ from ggp_agent.search.tree import (
     fetch_node,
     find_node,
     hash_of,
+    note_goals,
     recycle,
 )
 from propnet import kernels
@@ -144,6 +145,7 @@ def _open_node(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, lane: i
         tree.nodes[node].kind = TERMINAL
         for role in range(len(tree.best)):
             tree.scores[node, role, :] = flight.goals[role, lane]
+        note_goals(tree, node, flight.chance)
     elif not _list_moves(layout, tree, flight, node, lane):
         recycle(tree, node)
         return NO_NODE

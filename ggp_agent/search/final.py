@@ -1,8 +1,8 @@
 """The final choice: which move is played, by what the search has found out.
 
-A move that is proven to bring all that can be had is played, a move that is proven to bring less
-than another is not.  Among the others it is the highest mean (the papers' rule) or the most
-visits, ties at random.
+A move that is proven to bring all that can be had is played, at once if one ends the game; a move
+that is proven to bring less than another is not.  Among the others it is the highest mean (the
+papers' rule) or the most visits, ties at random.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ class RootMove:
     """the goal that it brings at least"""
     high: int = 100
     """the goal that it brings at most"""
+    ends: bool = False
+    """whether it is proven and ends the game at once"""
 
     @property
     def mean(self) -> float:
@@ -47,6 +49,7 @@ def choose_move(moves: Sequence[RootMove], rule: str, dice: Dice) -> Move:
     candidates = [move for move in moves if move.high >= certain]
     if certain > 0 and all(move.high <= certain for move in moves):
         candidates = [move for move in moves if move.low == certain]
+        candidates = [move for move in candidates if move.ends] or candidates
     if any(move.high > 0 for move in candidates):
         candidates = [move for move in candidates if move.high > 0]
     values = [_value(move, rule) for move in candidates]

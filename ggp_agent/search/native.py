@@ -60,8 +60,6 @@ from propnet.vectors import LANES
 
 MAX_VISITS = 2**30
 """Visits are counted in 32 bits; nobody learns from more."""
-BATCH_SECONDS = 0.001
-"""Time that a batch should take at most: the deadline is checked in between."""
 OPENED = 0.6
 """Share of nodes with statistics of their moves that the division of memory reckons with."""
 WITH_AMAF = 0.06
@@ -181,7 +179,8 @@ class NativeSearch:
                 child = int(follow(tree, int(block[CHILD * count + place])))
             if child != NO_NODE and self._agent["solver"] == "on":
                 bounds = tree.scores[child, role].tolist()
-                move = replace(move, low=bounds[0], high=bounds[1])
+                ends = bool(tree.nodes[child]["kind"] == TERMINAL)
+                move = replace(move, low=bounds[0], high=bounds[1], ends=ends)
             known.append(replace(move, visits=int(tries[place]), total=float(totals[place])))
         return known
 

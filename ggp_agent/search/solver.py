@@ -3,10 +3,11 @@
 
 Where one role has a choice, it gets at least the best of the moves' lower bounds and at most the
 best of their upper ones.  The others get at least the least of all moves, whatever the one who
-moves may do; and at most the most of the moves that can still be best for that one: once its own
-score is proven, of the moves that are proven to bring it.  Where several roles choose at once, a
-role gets at least the best over its moves of the least over what the others may do; at most the
-most of all joint moves.  Chance may do anything.
+moves may do; and at most the most of the moves that can still be best for that one.  Two rivals,
+whose goals have so far added up to the same at every end of the game, need no more than one move
+that is proven to be best: who moves plays it, or one that costs the other as much.  Where several
+roles choose at once, a role gets at least the best over its moves of the least over what the
+others may do; at most the most of all joint moves.  Chance may do anything.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from ggp_agent.search.memory import NO_BLOCK, UNIT, get_int, put_float
 from ggp_agent.search.tree import (
     CHILD,
     CLOSED,
+    GOAL_SUM,
     MEAN,
     NO_NODE,
+    NO_SUM,
     OPEN,
     SEVERAL,
     SOLVED,
@@ -87,6 +90,7 @@ def _prove_by_one(tree: Tree, node: int, chance: int, children: I32) -> bool:
     if mover != chance:
         changed = _tighten(tree, node, mover, best_low, best_high)
     own_low, own_high = tree.scores[node, mover, 0], tree.scores[node, mover, 1]
+    known = own_low == own_high and tree.counters[GOAL_SUM] != NO_SUM
     for role in range(len(tree.best)):
         if role == mover and mover != chance:
             continue
@@ -94,14 +98,14 @@ def _prove_by_one(tree: Tree, node: int, chance: int, children: I32) -> bool:
         for pick in range(low, high):
             child = children[pick]
             least = min(least, _low(tree, child, role))
-            settled = own_low == own_high and _low(tree, child, mover) < own_low
+            settled = known and _low(tree, child, mover) < own_low
             if mover == chance or not (settled or _high(tree, child, mover) < own_low):
                 most = max(most, _high(tree, child, role))
         changed = _tighten(tree, node, role, least, most) or changed
     if mover != chance:
         for pick in range(low, high):
             highest = _high(tree, children[pick], mover)
-            settled = own_low == own_high and _low(tree, children[pick], mover) < own_low
+            settled = known and _low(tree, children[pick], mover) < own_low
             lost = highest == 0 and own_high > 0
             if highest < own_low or settled or lost:
                 _close(tree, node, pick)

@@ -48,9 +48,13 @@ MAX_NODES = 4_000_000
 _NODE_MASK = (1 << NODE_BITS) - 1
 _STAMP_MASK = (1 << (31 - NODE_BITS)) - 1
 
-USED, FRESH, FREE_LIST, STEP, HAND, LIMIT, RECYCLED = range(7)
+USED, FRESH, FREE_LIST, STEP, HAND, LIMIT, RECYCLED, GOAL_SUM = range(8)
 """What `counters` holds: nodes in use; nodes that were ever in use; the first of those to use
-again; steps of the game; where recycling goes on; up to how many visits it takes; nodes it took."""
+again; steps of the game; where recycling goes on; up to how many visits it takes; nodes it took;
+what two rivals' goals have always added up to, ANY_SUM before the first end of a game, NO_SUM where
+they have not, or there are not two roles."""
+
+ANY_SUM, NO_SUM = -1, -2
 
 WORDS_PER_MOVE = 6
 TOTAL, MEAN, SPREAD, TRIES, CHILD = 0, 2, 3, 4, 5
@@ -108,7 +112,7 @@ class Tree(NamedTuple):
     """(power of two,) of edge_type: a cache of the edges where several roles move"""
     pool: Pool
     counters: NDArray[np.int64]
-    """(7,) see USED"""
+    """(8,) see USED"""
 
 
 def bytes_per_node(state_words: int, roles: int) -> int:
@@ -127,7 +131,7 @@ def new_tree(nodes: int, units: int, state_words: int, best: NDArray[np.uint8]) 
         buckets=np.full(slots, NO_NODE, np.int32),
         edges=np.empty(max(16, slots // 4), edge_type),
         pool=new_pool(units),
-        counters=np.zeros(7, np.int64),
+        counters=np.zeros(8, np.int64),
     )
     clear(tree)
     return tree
@@ -140,6 +144,7 @@ def clear(tree: Tree) -> None:
     tree.counters[:] = 0
     tree.counters[FREE_LIST] = NO_NODE
     tree.counters[LIMIT] = 1
+    tree.counters[GOAL_SUM] = ANY_SUM
     empty(tree.pool)
 
 
@@ -278,6 +283,22 @@ def make_room(tree: Tree, root: int, nodes: int, units: int) -> None:
             recycle(tree, hand)
     if seen > 0 and seen >= counters[FRESH]:
         counters[LIMIT] *= 2
+
+
+@part
+def note_goals(tree: Tree, node: int, chance: int) -> None:
+    """Look whether a terminal node's goals add up to what others' do."""
+    total, rivals = 0, 0
+    for role in range(len(tree.best)):
+        if role != chance:
+            rivals += 1
+            total += tree.scores[node, role, 0]
+    if rivals != 2:
+        tree.counters[GOAL_SUM] = NO_SUM
+    elif tree.counters[GOAL_SUM] == ANY_SUM:
+        tree.counters[GOAL_SUM] = total
+    elif tree.counters[GOAL_SUM] != total:
+        tree.counters[GOAL_SUM] = NO_SUM
 
 
 @part

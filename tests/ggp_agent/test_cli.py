@@ -80,7 +80,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 
 COMMANDS = [
     ("serve",), ("info",), ("warm",), ("match",), ("check",), ("perft",), ("bench",),
-    ("bench", "simulate"), ("games",), ("agents",),
+    ("bench", "simulate"), ("bench", "search"), ("games",), ("agents",), ("analyze",),
 ]  # fmt: skip
 
 
