@@ -44,7 +44,8 @@ class BoardDescription:
     A fluent of `relation` puts a piece on a square; `column`, `row` and `piece` are the positions
     of its arguments, counted from 1.  Where one of them is several positions, coordinates are
     written together (`b2`: column b of the second level) and pieces with spaces (`white king`).
-    A piece without a glyph is shown by its name.
+    Where `piece` is no position at all, `()`, the relation's name is the piece.  A piece without a
+    glyph is shown by its name.
     """
 
     relation: str
@@ -95,7 +96,7 @@ class BoardDescription:
 
     def glyph(self, fluent: Term) -> str:
         """What is drawn for a fluent of the board."""
-        piece = _read(arguments_of(fluent), self.piece, " ")
+        piece = _read(arguments_of(fluent), self.piece, " ") or self.relation
         return self.glyphs.get(piece, piece)
 
     def background(self, column: int, row: int) -> str:
@@ -106,7 +107,9 @@ class BoardDescription:
 
     @property
     def _arity(self) -> int:
-        return max(max(_several(p)) for p in (self.column, self.row, self.piece))
+        return max(
+            p for position in (self.column, self.row, self.piece) for p in _several(position)
+        )
 
 
 def draw(fluents: Iterable[Term], description: BoardDescription | None = None) -> str:
@@ -266,14 +269,14 @@ def _read(arguments: tuple[Term, ...], position: Position, separator: str) -> st
 
 
 def _positions(data: Mapping[str, object]) -> dict[str, Position]:
-    """`column`, `row` and `piece`: a position each, or a list of them."""
+    """`column`, `row` and `piece`: a position each, or a list of them; for `piece` it may be empty."""
     positions: dict[str, Position] = {}
     for i, key in enumerate(("column", "row", "piece")):
         value = data.get(key, i + 1)
-        several = value if isinstance(value, list) and value else [value]
+        several = value if isinstance(value, list) and (value or key == "piece") else [value]
         if not all(isinstance(p, int) and not isinstance(p, bool) and p > 0 for p in several):
             raise GameError(f"'{key}' must be an argument's position, counted from 1")
-        positions[key] = tuple(several) if len(several) > 1 else several[0]
+        positions[key] = several[0] if len(several) == 1 else tuple(several)
     used = [p for position in positions.values() for p in _several(position)]
     if len(set(used)) < len(used):
         raise GameError("'column', 'row' and 'piece' must be three different positions")
