@@ -216,6 +216,39 @@ def _lights_start() -> str:
     return "\n".join(cells)
 
 
+def _zhadu(_: int, name: str, arguments: list[str]) -> Canonical:
+    if name == "noop":
+        return (name,)
+    value, triangle, spot = arguments
+    return (name, "123" if value == "wild" else value, triangle + spot.replace("0", ""))
+
+
+DIRECTIONS = {(-1, 1): "nw", (0, 1): "n", (1, 1): "ne", (1, 0): "e"} | {
+    (1, -1): "se", (0, -1): "s", (-1, -1): "sw", (-1, 0): "w"
+}
+
+
+def _merrills(_: int, name: str, arguments: list[str]) -> Canonical:
+    """Points are named by square and direction from the middle, d4."""
+    points: list[str] = []
+    for column, row in zip(arguments[::2], arguments[1::2], strict=True):
+        dx, dy = ord(column) - ord("d"), int(row) - 4
+        size = max(abs(dx), abs(dy))
+        points += [("inner", "middle", "outer")[size - 1], DIRECTIONS[dx // size, dy // size]]
+    return (name, *points)
+
+
+FARMERS = {
+    "build": "eaversim", "make": "alesom", "sell": "thubduke", "buy": "craind", "harvest": "priend",
+    "wait": "wompur", "farm": "nobehous", "factory": "therran", "wheat": "majectoody",
+    "flour": "theretwit", "cotton": "beivers", "cloth": "county",
+}
+
+
+def _farmers(_: int, name: str, arguments: list[str]) -> Canonical:
+    return tuple(FARMERS[word] for word in (name, *arguments))
+
+
 def _chain(name: str, first: int, last: int) -> str:
     return " ".join(f"({name} {n} {n + 1})" for n in range(first, last))
 
@@ -235,6 +268,7 @@ PUBLIC: dict[str, PublicSheet] = {
             ),
         ),
     ),
+    "battle": PublicSheet("battle"),
     "biddingTicTacToe": PublicSheet("biddingTicTacToe", ours=_bidding),
     "breakthrough": PublicSheet("breakthrough", ours=_numbered()),
     "checkers": PublicSheet("checkers", ours=_checkers, theirs=_without_piece, heavy=True),
@@ -244,6 +278,30 @@ PUBLIC: dict[str, PublicSheet] = {
     "connectFour": PublicSheet(
         "connectFour",
         edits=(Edit(r"\(x 8\)", "", "our board has 7 columns, as the boxed game"),),
+    ),
+    "farmers": PublicSheet(
+        "farmers",
+        ours=_farmers,
+        edits=(
+            Edit(
+                r"(\(NATERY \?KNEIRS\))\)",
+                r"\1 (TRUE (THEMBEAR ?QUOURTINE ?KNEIRS)))",
+                "a fault: who makes a product gets every good but the raw one",
+            ),
+            Edit(
+                r"(\(ROLE MUCHUS\))",
+                r"\1 (<= (NEXT (THEMBEAR ?F ?G)) (DOES ?F (CRAIND ?H)) (TRUE (THEMBEAR ?F ?G)))"
+                r" (<= (NEXT (THEMBEAR ?F ?G)) (DOES ?F (PRIEND ?H)) (TRUE (THEMBEAR ?F ?G)))",
+                "a fault: who buys or harvests a good loses all others",
+            ),
+            Edit(
+                r"\(<= \(WISFUS 80 \?ANIGHT\) \(ENATUR \?ANIGHT\)\)",
+                "",
+                "a fault: 80 is at least as much as any number",
+            ),
+            Edit(r"\((SERETCH|ENATUR) (100 )?[A-Z ]*\)", "", "numbers that are not reached"),
+        ),
+        heavy=True,
     ),
     "hex": PublicSheet(
         "hex",
@@ -261,6 +319,7 @@ PUBLIC: dict[str, PublicSheet] = {
         ),
     ),
     "maxKnights": PublicSheet("max_knights"),
+    "merrills": PublicSheet("merrills", ours=_merrills, heavy=True),
     "nineBoardTicTacToe": PublicSheet(
         "nineBoardTicTacToe", ours=_nine_boards, theirs=_without_mark
     ),
@@ -268,6 +327,20 @@ PUBLIC: dict[str, PublicSheet] = {
         "pancakes88",
         ours=lambda _, name, arguments: (name, f"p{arguments[0]}"),
         heavy=True,
+    ),
+    "pawnWhopping": PublicSheet(
+        "pawnWhopping",
+        ours=_numbered(),
+        edits=(
+            Edit(
+                r"\(move \?x 8 \?x 6\)\)\s*\(true \(cell \?x 8 o\)\)\s*"
+                r"\(not \(occupied \?x 7\)\)\s*\(not \(occupied \?x 6\)\)",
+                "(move ?x 7 ?x 5)) (true (cell ?x 7 o)) (not (occupied ?x 6)) (not (occupied ?x 5))",
+                "a fault: o's pawns start on row 7, but may go two squares from row 8",
+            ),
+        ),
+        goals=False,
+        note="before the end, where goals don't count, theirs are undefined",
     ),
     "pentago": PublicSheet("v1/pentago", ours=_pentago),
     "quad": PublicSheet("quad_7x7", ours=_quad),
@@ -287,6 +360,7 @@ PUBLIC: dict[str, PublicSheet] = {
     ),
     "reversi": PublicSheet("reversi", ours=_reversi),
     "sheepAndWolf": PublicSheet("sheepAndWolf", ours=_sheep_and_wolf),
+    "skirmish": PublicSheet("skirmish", ours=_numbered(), heavy=True),
     "statespace": PublicSheet(
         "stateSpaceLarge",
         ours=lambda _, name, arguments: (
@@ -310,4 +384,5 @@ PUBLIC: dict[str, PublicSheet] = {
     "ticTacToe3D": PublicSheet("tictactoe_3d_2player", ours=_called(place="select")),
     "ttcc4": PublicSheet("ttcc4", ours=TTCC4),
     "ttcc4TwoPlayer": PublicSheet("ttcc4_2player", ours=TTCC4),
+    "zhadu": PublicSheet("zhadu", ours=_zhadu),
 }
