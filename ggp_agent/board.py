@@ -269,14 +269,15 @@ def _read(arguments: tuple[Term, ...], position: Position, separator: str) -> st
 
 
 def _positions(data: Mapping[str, object]) -> dict[str, Position]:
-    """`column`, `row` and `piece`: a position each, or a list of them; for `piece` it may be empty."""
+    """`column`, `row` and `piece`: a position each, or a list of them; none will do for `piece`."""
     positions: dict[str, Position] = {}
     for i, key in enumerate(("column", "row", "piece")):
         value = data.get(key, i + 1)
-        several = value if isinstance(value, list) and (value or key == "piece") else [value]
-        if not all(isinstance(p, int) and not isinstance(p, bool) and p > 0 for p in several):
+        listed = value if isinstance(value, list) and (value or key == "piece") else [value]
+        several = tuple(p for p in listed if isinstance(p, int) and not isinstance(p, bool))
+        if len(several) < len(listed) or min(several, default=1) < 1:
             raise GameError(f"'{key}' must be an argument's position, counted from 1")
-        positions[key] = several[0] if len(several) == 1 else tuple(several)
+        positions[key] = several[0] if len(several) == 1 else several
     used = [p for position in positions.values() for p in _several(position)]
     if len(set(used)) < len(used):
         raise GameError("'column', 'row' and 'piece' must be three different positions")

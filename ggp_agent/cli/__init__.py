@@ -12,7 +12,7 @@ import sys
 import click
 
 from gdl.errors import GgpError
-from ggp_agent.cli import bench, lists, matches, rules, serving
+from ggp_agent.cli import bench, games, lists, matches, rules, serving
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -39,7 +39,9 @@ for _command in (
     rules.format_files,
     rules.perft,
     bench.bench,
-    lists.games,
+    games.games,
+    games.show,
+    games.playthrough,
     lists.agents,
 ):
     cli.add_command(_command)

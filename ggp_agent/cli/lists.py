@@ -1,4 +1,4 @@
-"""`ggp-agent games` and `ggp-agent agents`: what there is."""
+"""`ggp-agent agents`: the agents and their parameters."""
 
 from __future__ import annotations
 
@@ -8,29 +8,8 @@ from typing import Any
 
 import click
 
-from ggp_agent import library
 from ggp_agent.cli.common import json_option
 from ggp_agent.parameters import AGENTS, PARAMETERS
-
-
-@click.command()
-@json_option
-def games(as_json: bool) -> None:
-    """List the games of the library."""
-    for game in library.games():
-        if as_json:
-            fields = {
-                "key": game.key,
-                "name": game.name,
-                "roles": game.roles,
-                "kind": game.kind,
-                "constantSum": game.constant_sum,
-                "path": str(game.path),
-                "description": game.description,
-            }
-            click.echo(json.dumps(fields))
-        else:
-            click.echo(f"{game.key:20} {game.roles or '?':>2} {game.kind or '':14} {game.name}")
 
 
 @click.command()

@@ -79,7 +79,8 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 
 COMMANDS = [
     ("serve",), ("info",), ("warm",), ("match",), ("check",), ("perft",), ("bench",),
-    ("bench", "simulate"), ("games",), ("agents",),
+    ("bench", "simulate"), ("games",), ("show",),
+    ("playthrough",), ("agents",),
 ]  # fmt: skip
 
 
