@@ -80,7 +80,8 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 
 COMMANDS = [
     ("serve",), ("info",), ("warm",), ("match",), ("check",), ("perft",), ("bench",),
-    ("bench", "simulate"), ("bench", "search"), ("games",), ("agents",), ("analyze",),
+    ("bench", "simulate"), ("bench", "search"), ("games",), ("show",),
+    ("playthrough",), ("agents",), ("analyze",),
 ]  # fmt: skip
 
 
