@@ -12,7 +12,18 @@ import sys
 import click
 
 from gdl.errors import GgpError
-from ggp_agent.cli import agents, analyze, bench, bench_search, lists, matches, rules, serving
+from ggp_agent.cli import (
+    agents,
+    analyze,
+    bench,
+    bench_search,
+    games,
+    matches,
+    results,
+    rules,
+    serving,
+    tournaments,
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -35,11 +46,15 @@ for _command in (
     serving.info,
     serving.warm,
     matches.match,
+    tournaments.tournament,
+    results.results,
     rules.check,
     rules.format_files,
     rules.perft,
     bench.bench,
-    lists.games,
+    games.games,
+    games.show,
+    games.playthrough,
     agents.agents,
     analyze.analyze,
 ):

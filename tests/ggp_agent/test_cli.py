@@ -80,7 +80,8 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 
 COMMANDS = [
     ("serve",), ("info",), ("warm",), ("match",), ("check",), ("perft",), ("bench",),
-    ("bench", "simulate"), ("bench", "search"), ("games",), ("agents",), ("analyze",),
+    ("bench", "simulate"), ("bench", "search"), ("games",), ("show",),
+    ("playthrough",), ("agents",), ("analyze",),
 ]  # fmt: skip
 
 
@@ -311,20 +312,35 @@ class TestBench:
         first, second = map(json.loads, outcome.lines)
         assert (first["game"], second["game"]) == ("ticTacToe", "nim")
         numbers = (
-            "gates edges parse_s ground_s network_s compile_s transitions_per_s "
-            "transitions_per_s_min transitions_per_s_max playouts_per_s mean_length peak_mb seed"
+            "gates edges parse_s ground_s network_s compile_s transitions_per_s threads "
+            "transitions_per_s_min transitions_per_s_max transitions_per_cpu_s playouts_per_s "
+            "mean_length peak_mb seed"
         )
         for key in numbers.split():
             assert isinstance(first[key], int | float), key
+        assert first["kernel"] == "compiled" and first["compile_s"] > 0
         assert first["transitions_per_s_min"] <= first["transitions_per_s"]
         assert first["transitions_per_s"] <= first["transitions_per_s_max"]
         assert 5 <= first["mean_length"] <= 9
         assert sum(first["mean_goals"]) == pytest.approx(100)
 
+    def test_simulate_with_the_interpreter_in_two_threads(self, run: Run) -> None:
+        outcome = run(
+            "bench", "simulate", "ticTacToe", "--kernel", "interpreted", "--threads", "2",
+            "--seconds", "0.05", "--runs", "1", "--json",
+        )  # fmt: skip
+        result = json.loads(outcome.out)
+        assert (result["kernel"], result["threads"], result["compile_s"]) == ("interpreted", 2, 0)
+
     def test_simulate_for_people(self, run: Run) -> None:
-        outcome = run("bench", "simulate", "ticTacToe", "--seconds", "0.02", "--runs", "1")
+        short = ("--seconds", "0.02", "--runs", "1", "--width", "2")
+        outcome = run("bench", "simulate", "ticTacToe", *short)
         assert (outcome.code, len(outcome.lines)) == (0, 2)
         assert outcome.lines[1].startswith("ticTacToe ")
+        outcome = run("bench", "simulate", "ticTacToe", *short, "--markdown")
+        head, rule, line = outcome.lines
+        assert line.startswith("| ticTacToe | ")
+        assert head.count("|") == rule.count("|") == line.count("|")
 
     def test_an_unknown_game(self, run: Run) -> None:
         outcome = run("bench", "simulate", "noSuchGame", "--json")
