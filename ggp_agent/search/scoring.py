@@ -61,14 +61,15 @@ def _below(builder: Any, place: Any, count: Any) -> Any:
     return builder.icmp_signed("<", steps, _splat(builder, left))
 
 
-def _gather(builder: Any, base: Any, indexes: Any, mask: Any) -> Any:
-    """The floats at these indexes (ints) behind a pointer to floats, 0 outside the mask."""
+def _gather(builder: Any, base: Any, indexes: Any) -> Any:
+    """The floats at these indexes (ints) behind a pointer to floats."""
     longs = ir.VectorType(_I64, LANES)
     offsets = builder.shl(builder.sext(indexes, longs), ir.Constant(longs, [2] * LANES))
     places = builder.add(_splat(builder, builder.ptrtoint(base, _I64)), offsets)
     addresses = builder.inttoptr(places, ir.VectorType(ir.PointerType(), LANES))
     name = f"llvm.masked.gather.v{LANES}f32.v{LANES}p0"
-    arguments = [addresses, ir.Constant(_I32, 4), mask, _constant(0.0)]
+    every = ir.Constant(_MASK, [1] * LANES)
+    arguments = [addresses, ir.Constant(_I32, 4), every, _constant(0.0)]
     return _call(builder, name, _FLOATS, arguments)
 
 
@@ -99,10 +100,12 @@ def _score(context: Any, builder: Any, signature: Any, arguments: Any, grave: bo
         untried = fpu
         if grave:
             numbers = _load(builder, words, builder.add(integer("moves"), place), _INTS)
+            # where there is no move any more, the first entry is read, and not used
+            numbers = builder.select(inside, numbers, ir.Constant(_INTS, [0] * LANES))
             twice = builder.shl(numbers, ir.Constant(_INTS, [1] * LANES))
             table = builder.gep(floats, [integer("amaf")])
-            tries = _gather(builder, table, twice, inside)
-            sums = _gather(builder, builder.gep(table, [_I64(1)]), twice, inside)
+            tries = _gather(builder, table, twice)
+            sums = _gather(builder, builder.gep(table, [_I64(1)]), twice)
             known = builder.fcmp_ordered(">", tries, _constant(0.0))
             mean = builder.fdiv(sums, builder.select(known, tries, _constant(1.0)))
             open_ = builder.fcmp_ordered(">", own, _constant(_CLOSED))
