@@ -135,7 +135,10 @@ def desk() -> Iterator[Desk]:
 
 
 class TestPlaying:
-    def test_says_which_reasoner_it_has_and_a_safe_move(self, desk: Desk) -> None:
+    def test_says_which_reasoner_it_has_and_a_safe_move(
+        self, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("ggp_agent.worker.PROLOG_AFTER", GUARD)  # kernels may have to load
         desk.start(TTT, "x")
         assert desk.expect("ready")["reasoner"] == "PropnetStateMachine"
         safe = desk.expect("safe")
