@@ -21,6 +21,10 @@ kernel = numba.njit(cache=True, nogil=True, _nrt=False)
 """Decorates functions that allocate nothing, so that numba need not count references to arrays:
 in small functions that takes longer than their work."""
 
+inlined_kernel = numba.njit(cache=True, nogil=True, _nrt=False, forceinline=True)
+"""The same for small functions that other kernels call all the time: passing a tuple of many arrays
+copies the descriptions of all of them."""
+
 
 def keep_kernels_of(*folders: Path) -> None:
     """Kernels decorated from now on belong to the sources in these folders."""

@@ -6,13 +6,15 @@ b.  Legal moves are counted and walked in groups of 8, whose counts carry-save a
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
-from gdl.kernel_cache import kernel
-from propnet.layout import ALL, I32, NONE, U64, Lanes, Layout
+from gdl.kernel_cache import inlined_kernel, kernel
+from propnet.layout import ALL, CHOICE_CODE, I32, NONE, U64, Lanes, Layout
 from propnet.vectors import (
     any_lane,
     busy_words,
+    call_code,
     load,
     read,
     select,
@@ -25,8 +27,10 @@ from propnet.vectors import (
 GROUP = 8
 CHANCE_PLANES = 16
 
+_ONLY_PHASE = np.int64(0)
 
-@kernel
+
+@inlined_kernel
 def choose_moves(layout: Layout, lanes: Lanes) -> None:
     """Every role makes one of its legal moves in every lane, all equally likely."""
     lanes.wanted[:] = ALL
@@ -82,9 +86,18 @@ def _next_random(a, b, c, d):  # type: ignore[no-untyped-def] # numba infers vec
     return bits, a ^ f, b ^ e, e ^ shift_left(b, 17), shift_left(f, 45) | shift_right(f, 19)
 
 
-@kernel
+@inlined_kernel
 def _choose_at_random(layout: Layout, lanes: Lanes) -> None:
-    """Uniform moves in the lanes of `wanted`, in other lanes none.
+    """Uniform moves in the lanes of `wanted`, in other lanes none."""
+    if lanes.code[CHOICE_CODE] != 0:
+        call_code(lanes.code[CHOICE_CODE], _ONLY_PHASE, lanes.values)
+    else:
+        _choose_in_loops(layout, lanes)
+
+
+@kernel
+def _choose_in_loops(layout: Layout, lanes: Lanes) -> None:
+    """What machine code does where there is some (see `propnet.choice_code`).
 
     Count the legal moves, draw a rank below the count, then take the move of that rank.  A lane
     in which a role has no legal move gets none.
@@ -92,8 +105,8 @@ def _choose_at_random(layout: Layout, lanes: Lanes) -> None:
     planes = len(lanes.counter) // 3
     for role in range(len(layout.span) - 1):
         _count_legal(layout, lanes, role, planes)
-        used = _draw_ranks(lanes, role, planes)
-        _take_ranked(layout, lanes, role, planes, used)
+        bits = _draw_ranks(layout, lanes, role, planes)
+        _take_ranked(layout, lanes, role, planes, bits)
 
 
 @kernel
@@ -162,8 +175,8 @@ def _count_rest(layout: Layout, lanes: Lanes, first: int, high: int, row: int) -
 
 
 @kernel
-def _draw_ranks(lanes: Lanes, role: int, planes: int) -> int:
-    """A uniform number below each lane's count, by rejection; planes that any of them needs.
+def _draw_ranks(layout: Layout, lanes: Lanes, role: int, planes: int) -> int:
+    """A uniform number below each lane's count, by rejection; the bits of the highest rank.
 
     `counter` holds three groups of planes: the count (replaced by count - 1, the highest rank),
     the mask of bits that a rank may have, and the rank.  A draw within the mask is accepted in
@@ -171,12 +184,15 @@ def _draw_ranks(lanes: Lanes, role: int, planes: int) -> int:
     the generators of words that have to: what a word draws does not depend on the other words.
     """
     counter, random = lanes.counter, lanes.random
-    used = _find_bounds(counter, planes)
+    _find_bounds(counter, planes)
+    bits = 0
+    while (layout.span[role + 1] - layout.span[role] - 1) >> bits > 0:
+        bits += 1
     waiting = load(counter, planes) & load(lanes.wanted, role)
     while any_lane(waiting):
         a, b, c, d = load(random, 0), load(random, 1), load(random, 2), load(random, 3)
         too_high = splat(NONE)
-        for plane in range(used):
+        for plane in range(bits):
             bit, a, b, c, d = _next_random(a, b, c, d)
             bit &= load(counter, planes + plane)
             too_high = select(bit ^ load(counter, plane), bit, too_high)
@@ -188,11 +204,11 @@ def _draw_ranks(lanes: Lanes, role: int, planes: int) -> int:
         store(random, 2, select(words, c, load(random, 2)))
         store(random, 3, select(words, d, load(random, 3)))
         waiting &= too_high
-    return used
+    return bits
 
 
 @kernel
-def _find_bounds(counter: U64, planes: int) -> int:
+def _find_bounds(counter: U64, planes: int) -> None:
     """Counts to highest ranks, and the bits these need; ranks become 0 (see `_draw_ranks`)."""
     borrow = splat(NONE)
     for plane in range(planes):
@@ -202,18 +218,14 @@ def _find_bounds(counter: U64, planes: int) -> int:
         store(counter, plane, old ^ borrow)
         borrow &= ~old
     mask = splat(NONE)
-    used = 0
     for plane in range(planes - 1, -1, -1):
         mask |= load(counter, plane)
         store(counter, planes + plane, mask)
         store(counter, 2 * planes + plane, splat(NONE))
-        if used == 0 and any_lane(mask):
-            used = plane + 1
-    return used
 
 
 @kernel
-def _take_ranked(layout: Layout, lanes: Lanes, role: int, planes: int, used: int) -> None:
+def _take_ranked(layout: Layout, lanes: Lanes, role: int, planes: int, bits: int) -> None:
     """Count the ranks down group by group; where one falls below zero, the move is in the group."""
     low, high = layout.span[role], layout.span[role + 1]
     undecided = load(lanes.wanted, role)
@@ -225,7 +237,7 @@ def _take_ranked(layout: Layout, lanes: Lanes, role: int, planes: int, used: int
             load(lanes.counter, rank + 1),
             load(lanes.counter, rank + 2),
         )
-        chosen = _subtract(lanes, 4 * group, rank, used, undecided)
+        chosen = _subtract(lanes, 4 * group, rank, bits, undecided)
         undecided &= ~chosen
         last = min(first + GROUP, high)
         if any_lane(chosen):
@@ -243,7 +255,7 @@ def _take_ranked(layout: Layout, lanes: Lanes, role: int, planes: int, used: int
 
 @kernel
 def _subtract(  # type: ignore[no-untyped-def] # numba infers a vector
-    lanes: Lanes, row: int, rank: int, used: int, undecided
+    lanes: Lanes, row: int, rank: int, bits: int, undecided
 ):
     """Subtract a group's count from the ranks of undecided lanes; where there was a borrow."""
     borrow = splat(NONE)
@@ -252,7 +264,7 @@ def _subtract(  # type: ignore[no-untyped-def] # numba infers a vector
         differ = old ^ less
         store(lanes.counter, rank + plane, differ ^ borrow)
         borrow = (less & ~old) | (borrow & ~differ)
-    for plane in range(4, used):
+    for plane in range(4, bits):
         old = load(lanes.counter, rank + plane)
         store(lanes.counter, rank + plane, old ^ borrow)
         borrow &= ~old

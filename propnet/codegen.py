@@ -2,8 +2,9 @@
 
 A function per chunk of the schedule, `void chunk(ptr rows, ptr slots)`, computes `width` words of
 its gates; `rows` are the `values` of `propnet.layout.Lanes`, 8 words a row, and slots are as wide.
-The entry, `void evaluate(i64 phase, ptr rows)`, calls the chunks of a phase in turn, each 8 / width
+The entry, `void entry(i64 phase, ptr rows)`, calls the chunks of a phase in turn, each 8 / width
 times: chunk by chunk, so that its code and its rows are still in the cache the second time.
+`propnet.choice_code` writes the choice of moves in the same way.
 
 Values may be kept inverted: a gate all of whose inputs are inverted is the OR of the inputs, and
 its readers are told.  Rows hold what everybody else expects there.
@@ -19,16 +20,16 @@ from propnet.network import Network
 from propnet.schedule import COMMIT, REGISTER, ROW, SLOT, Chunk, Operation, Schedule
 from propnet.vectors import WORDS
 
-ENTRY = "evaluate"
+ENTRY = "entry"
 ROW_BYTES = 8 * WORDS
-_ONES = "splat (i64 -1)"
+ONES, ZEROS = "splat (i64 -1)", "zeroinitializer"
 
 
 def write_chunk(
     name: str, chunk: Chunk, phase: int, network: Network, schedule: Schedule, width: int
 ) -> str:
     """The function of a chunk."""
-    writer = _Writer(network, schedule, width)
+    writer = _GateWriter(network, schedule, width)
     if phase == COMMIT:
         writer.read_lanes()
     for operation in chunk:
@@ -36,9 +37,7 @@ def write_chunk(
             writer.fluent(operation)
         else:
             writer.gate(operation)
-    body = "\n".join(writer.lines)
-    parameters = "ptr noalias %rows, ptr noalias %slots"
-    return f"define void @{name}({parameters}) #0 {{\n{body}\nret void\n}}\n"
+    return writer.function(name)
 
 
 def write_entry(addresses: Sequence[Sequence[int]], slots: int, width: int) -> str:
@@ -65,22 +64,65 @@ def attributes(width: int) -> str:
     return f'attributes #0 = {{ nounwind "min-legal-vector-width"="{64 * width}" }}\n'
 
 
-class _Writer:
-    """Writes the instructions of one function, one line each."""
+class Writer:
+    """Writes the instructions of one function, one line each; vectors go by their names."""
 
-    def __init__(self, network: Network, schedule: Schedule, width: int) -> None:
+    def __init__(self, width: int) -> None:
         self.lines: list[str] = []
-        self._network, self._schedule = network, schedule
-        self._vector, self._align = f"<{width} x i64>", 8 * width
-        self._values: dict[int, str] = {}
+        self.width = width
+        self.vector, self._align = f"<{width} x i64>", 8 * width
         self._names = 0
+
+    def function(self, name: str) -> str:
+        """The function whose instructions have been written."""
+        body = "\n".join(self.lines)
+        parameters = "ptr noalias %rows, ptr noalias %slots"
+        return f"define void @{name}({parameters}) #0 {{\n{body}\nret void\n}}\n"
+
+    def load(self, base: str, row: int) -> str:
+        """A row of `%rows` or `%slots`."""
+        name, pointer = self.name(), self._pointer(base, row)
+        self.lines.append(f"{name} = load {self.vector}, ptr {pointer}, align {self._align}")
+        return name
+
+    def store(self, value: str, base: str, row: int) -> None:
+        """Set a row of `%rows` or `%slots`."""
+        pointer = self._pointer(base, row)
+        self.lines.append(f"store {self.vector} {value}, ptr {pointer}, align {self._align}")
+
+    def emit(self, instruction: str, left: str, right: str) -> str:
+        """`and`, `or`, `xor` ... of two vectors."""
+        name = self.name()
+        self.lines.append(f"{name} = {instruction} {self.vector} {left}, {right}")
+        return name
+
+    def invert(self, value: str) -> str:
+        """The negation of a vector."""
+        return self.emit("xor", value, ONES)
+
+    def name(self) -> str:
+        """A name that is not in use."""
+        self._names += 1
+        return f"%v{self._names}"
+
+    def _pointer(self, base: str, row: int) -> str:
+        name = self.name()
+        self.lines.append(f"{name} = getelementptr i8, ptr {base}, i64 {row * ROW_BYTES}")
+        return name
+
+
+class _GateWriter(Writer):
+    def __init__(self, network: Network, schedule: Schedule, width: int) -> None:
+        super().__init__(width)
+        self._network, self._schedule = network, schedule
+        self._values: dict[int, str] = {}
 
     def read_lanes(self) -> None:
         """Load which lanes go on, and which begin anew: the two rows behind the nodes' rows."""
         nodes = len(self._network.first) - 1
-        self._active = self._load("%rows", nodes * ROW_BYTES)
-        restart = self._load("%rows", (nodes + 1) * ROW_BYTES)
-        self._restart, self._not_restart = restart, self._invert(restart)
+        self._active = self.load("%rows", nodes)
+        restart = self.load("%rows", nodes + 1)
+        self._restart, self._not_restart = restart, self.invert(restart)
 
     def gate(self, operation: Operation) -> None:
         """The conjunction of some literals, to its place."""
@@ -90,41 +132,41 @@ class _Writer:
         if not plain:
             value = self._join("or", negated)
             if not inverted[node]:
-                value = self._invert(value)
+                value = self.invert(value)
         elif not negated:
             value = self._join("and", plain)
         else:
-            allowed = self._invert(self._join("or", negated))
-            value = self._emit("and", self._join("and", plain), allowed)
+            allowed = self.invert(self._join("or", negated))
+            value = self.emit("and", self._join("and", plain), allowed)
         if place[node] == ROW:
-            self._store(value, "%rows", node * ROW_BYTES)
+            self.store(value, "%rows", node)
         elif place[node] == SLOT:
-            self._store(value, "%slots", self._schedule.slot[node] * ROW_BYTES)
+            self.store(value, "%slots", self._schedule.slot[node])
         else:
             self._values[node] = value
 
     def fluent(self, operation: Operation) -> None:
         """A fluent's next value in active lanes, its initial one where a game begins anew."""
         row, (literal,) = operation.node, operation.literals
-        old = self._load("%rows", row * ROW_BYTES)
+        old = self.load("%rows", row)
         if literal >> 1:
             following = self._read(literal >> 1)
             if (literal & 1) ^ self._schedule.inverted[literal >> 1]:
-                following = self._invert(following)
+                following = self.invert(following)
         else:
-            following = _ONES if literal else "zeroinitializer"
-        change = self._emit("and", self._emit("xor", old, following), self._active)
-        value = self._emit("xor", old, change)
+            following = ONES if literal else ZEROS
+        change = self.emit("and", self.emit("xor", old, following), self._active)
+        value = self.emit("xor", old, change)
         if self._network.initial[row - 1]:
-            value = self._emit("or", value, self._restart)
+            value = self.emit("or", value, self._restart)
         else:
-            value = self._emit("and", value, self._not_restart)
-        self._store(value, "%rows", row * ROW_BYTES)
+            value = self.emit("and", value, self._not_restart)
+        self.store(value, "%rows", row)
 
     def _join(self, instruction: str, nodes: list[int]) -> str:
         value = self._read(nodes[0])
         for node in nodes[1:]:
-            value = self._emit(instruction, value, self._read(node))
+            value = self.emit(instruction, value, self._read(node))
         return value
 
     def _read(self, node: int) -> str:
@@ -132,31 +174,5 @@ class _Writer:
         if place == REGISTER:
             return self._values[node]
         if place == SLOT:
-            return self._load("%slots", self._schedule.slot[node] * ROW_BYTES)
-        return self._load("%rows", node * ROW_BYTES)
-
-    def _invert(self, value: str) -> str:
-        return self._emit("xor", value, _ONES)
-
-    def _emit(self, instruction: str, left: str, right: str) -> str:
-        name = self._name()
-        self.lines.append(f"{name} = {instruction} {self._vector} {left}, {right}")
-        return name
-
-    def _load(self, base: str, offset: int) -> str:
-        name, pointer = self._name(), self._pointer(base, offset)
-        self.lines.append(f"{name} = load {self._vector}, ptr {pointer}, align {self._align}")
-        return name
-
-    def _store(self, value: str, base: str, offset: int) -> None:
-        pointer = self._pointer(base, offset)
-        self.lines.append(f"store {self._vector} {value}, ptr {pointer}, align {self._align}")
-
-    def _pointer(self, base: str, offset: int) -> str:
-        name = self._name()
-        self.lines.append(f"{name} = getelementptr i8, ptr {base}, i64 {offset}")
-        return name
-
-    def _name(self) -> str:
-        self._names += 1
-        return f"%v{self._names}"
+            return self.load("%slots", self._schedule.slot[node])
+        return self.load("%rows", node)

@@ -18,10 +18,11 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from propnet.choice_code import MOST_MOVES, choice_slots, write_choice
 from propnet.codegen import ENTRY, attributes, write_chunk, write_entry
-from propnet.layout import Layout
+from propnet.layout import CHOICE_CODE, Layout
 from propnet.network import Network
-from propnet.schedule import CHUNK_EDGES, Schedule, schedule
+from propnet.schedule import CHUNK_EDGES, CODE_PHASES, Schedule, schedule
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +81,10 @@ def emit_objects(network: Network, target: Target, width: int = 0) -> Iterator[b
 
 
 def _modules(network: Network, plan: Schedule, width: int) -> Iterator[tuple[int, list[str], str]]:
-    """Phase, names of the functions, and assembly of some chunks at a time."""
+    """Phase, names of the functions, and assembly of some chunks at a time.
+
+    The choice of moves counts as the phase behind those of the gates.
+    """
     for phase, chunks in enumerate(plan.phases):
         for low in range(0, len(chunks), CHUNKS_AT_A_TIME):
             some = chunks[low : low + CHUNKS_AT_A_TIME]
@@ -90,6 +94,9 @@ def _modules(network: Network, plan: Schedule, width: int) -> Iterator[tuple[int
                 for name, chunk in zip(names, some, strict=True)
             ]
             yield phase, names, "\n".join(functions) + attributes(width)
+    if len(network.legal) <= MOST_MOVES:
+        for names, text in write_choice(network, width):
+            yield CODE_PHASES, names, text + attributes(width)
 
 
 class _Code:
@@ -106,6 +113,11 @@ class _Code:
         engine.finalize_object()
         self._engines.append(engine)
         return [engine.get_function_address(name) for name in names]
+
+    def add_entry(self, addresses: list[list[int]], slots: int, width: int) -> int:
+        """Compile the function that calls these functions; its address."""
+        (address,) = self.add(write_entry(addresses, slots, width) + attributes(width), [ENTRY])
+        return address
 
     def release(self) -> None:
         """Free the memory."""
@@ -142,30 +154,32 @@ class Compilation:
     def _run(self) -> None:
         started = time.perf_counter()
         try:
-            address = self._compile()
+            addresses = self._compile()
         except (RuntimeError, OSError, MemoryError):  # LLVM's; the interpreter goes on
             log.exception("no machine code for this game")
             return
-        if address:
+        if addresses:
             self.seconds = time.perf_counter() - started
-            self._layout.code[0] = address
+            self._layout.code[:] = addresses
             log.info("machine code after %.2f s, %d words wide", self.seconds, self.width)
 
-    def _compile(self) -> int:
-        """The address of the entry, 0 where told to stop."""
+    def _compile(self) -> list[int]:
+        """The entries for gates and choice (0: none), nothing where told to stop."""
         network, width = self._network, self.width
         plan = schedule(network, CHUNK_EDGES)
         code = _Code(self._target, network.edge_count <= MOST_EDGES_OPTIMISED)
-        addresses: list[list[int]] = [[] for _ in plan.phases]
+        phases: list[list[int]] = [[] for _ in range(CODE_PHASES + 1)]
         for phase, names, text in _modules(network, plan, width):
             if self._stop.is_set():
-                return 0
-            addresses[phase] += code.add(text, names)
-        entry = write_entry(addresses, plan.slots, width) + attributes(width)
-        (address,) = code.add(entry, [ENTRY])
+                return []
+            phases[phase] += code.add(text, names)
+        *gates, choice = phases
+        entries = [code.add_entry(gates, plan.slots, width), 0]
+        if choice:
+            entries[CHOICE_CODE] = code.add_entry([choice], choice_slots(network), width)
         # the code lives as long as the array through which kernels find it
         weakref.finalize(self._layout.code, code.release).atexit = False
-        return address
+        return entries
 
 
 _running: weakref.WeakSet[Compilation] = weakref.WeakSet()

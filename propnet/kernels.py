@@ -18,9 +18,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gdl.kernel_cache import kernel
+from gdl.kernel_cache import inlined_kernel, kernel
 from propnet.choice import choose_moves, choose_moves_greedily, draw_lanes
-from propnet.layout import ALL, I32, NONE, U64, Lanes, Layout
+from propnet.layout import ALL, CHOICE_CODE, GATE_CODE, I32, NONE, U64, Lanes, Layout
 from propnet.network import GOALS, POSITION, STEP
 from propnet.schedule import COMMIT
 from propnet.vectors import (
@@ -60,15 +60,20 @@ __all__ = [
 _ONE = np.uint64(1)
 # Python's integers are literals to numba, which would compile the callee for each of them
 _POSITION, _GOALS, _STEP = np.int64(POSITION), np.int64(GOALS), np.int64(STEP)
+_COMMIT = np.int64(COMMIT)
+
+
+@inlined_kernel
+def _sweep(layout: Layout, lanes: Lanes, phase: int) -> None:
+    """Evaluate the gates of one phase, in order."""
+    if lanes.code[GATE_CODE] != 0:
+        call_code(lanes.code[GATE_CODE], phase, lanes.values)
+    else:
+        _interpret(layout, lanes.values, phase)
 
 
 @kernel
-def _sweep(layout: Layout, lanes: Lanes, phase: int) -> None:
-    """Evaluate the gates of one phase, in order."""
-    values = lanes.values
-    if lanes.code[0] != 0:
-        call_code(lanes.code[0], phase, values)
-        return
+def _interpret(layout: Layout, values: U64, phase: int) -> None:
     for gate in range(layout.bounds[phase], layout.bounds[phase + 1]):
         met = splat(ALL)
         for edge in range(layout.first[gate], layout.first[gate + 1]):
@@ -76,7 +81,7 @@ def _sweep(layout: Layout, lanes: Lanes, phase: int) -> None:
         store(values, gate, met)
 
 
-@kernel
+@inlined_kernel
 def _evaluate(layout: Layout, lanes: Lanes, phase: int) -> None:
     """Evaluate a phase; positive cycles are iterated from false to their least fixpoint.
 
@@ -111,24 +116,30 @@ def _feed_back(layout: Layout, values: U64, phase: int, first: int, last: int) -
     return changed
 
 
-@kernel
+@inlined_kernel
 def see_position(layout: Layout, lanes: Lanes) -> None:
     """Evaluate what follows from the fluents: terminal, legal moves, and what next needs."""
-    lanes.code[0] = layout.code[0]
+    for kind in (GATE_CODE, CHOICE_CODE):
+        lanes.code[kind] = layout.code[kind]
     _evaluate(layout, lanes, _POSITION)
 
 
-@kernel
+@inlined_kernel
 def advance(layout: Layout, lanes: Lanes) -> None:
     """The next state, from fluents and moves, in the lanes of `active`.
 
     Lanes of `restart`, which must not be active, get the initial state; others stay.
     """
-    values, following = lanes.values, lanes.following
     _evaluate(layout, lanes, _STEP)
-    if lanes.code[0] != 0:
-        call_code(lanes.code[0], COMMIT, values)
-        return
+    if lanes.code[GATE_CODE] != 0:
+        call_code(lanes.code[GATE_CODE], _COMMIT, lanes.values)
+    else:
+        _commit(layout, lanes)
+
+
+@kernel
+def _commit(layout: Layout, lanes: Lanes) -> None:
+    values, following = lanes.values, lanes.following
     for fluent in range(layout.fluents):
         store(following, fluent, read(values, layout.next[fluent]))
     active = load(lanes.active, 0)
@@ -287,22 +298,13 @@ def legal_rows(layout: Layout, lanes: Lanes, legal: U64) -> None:
 
 
 @kernel
-def simulate(
-    layout: Layout,
-    lanes: Lanes,
-    steps: int,
-    started: NDArray[np.int64],
-    clock: int,
-    totals: NDArray[np.float64],
-) -> int:
+def simulate(layout: Layout, lanes: Lanes, steps: int, totals: NDArray[np.float64]) -> int:
     """Random play without end: lanes that finish a game begin a new one (for benchmarks).
 
-    `started` (LANES,) is the step at which each lane's game began, `clock` the present step (both
-    carried from call to call); `totals` (2 + R,) sums transitions, playouts' lengths and goals.
-    Returns the number of playouts that ended.
+    `totals` (1 + R,) sums transitions and goals.  Returns the number of playouts that ended.
     """
     playouts = 0
-    for step in range(clock, clock + steps):
+    for _ in range(steps):
         see_position(layout, lanes)
         ended = read(lanes.values, layout.terminal)
         store(lanes.restart, 0, ended)
@@ -312,13 +314,6 @@ def simulate(
         if finished > 0:
             playouts += finished
             _add_goals(layout, lanes, totals)
-            for word in range(WORDS):
-                bits = lanes.restart[0, word]
-                while bits != 0:
-                    lane = 64 * word + lowest_bit(bits)
-                    bits &= bits - _ONE
-                    totals[1] += step - started[lane]
-                    started[lane] = step + 1
         choose_moves(layout, lanes)
         advance(layout, lanes)
     lanes.restart[:] = NONE
@@ -335,5 +330,5 @@ def _add_goals(layout: Layout, lanes: Lanes, totals: NDArray[np.float64]) -> Non
         if k + 1 < len(layout.goals) and layout.goal_role[k + 1] != role:
             left = load(lanes.restart, 0)
         holds = left & read(lanes.values, layout.goals[k])
-        totals[2 + role] += layout.goal_value[k] * popcount(holds)
+        totals[1 + role] += layout.goal_value[k] * popcount(holds)
         left &= ~holds

@@ -23,6 +23,9 @@ ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 NONE = np.uint64(0)
 """A word of lanes: all of them, none of them."""
 
+GATE_CODE, CHOICE_CODE = 0, 1
+"""Places in `code`."""
+
 
 class Layout(NamedTuple):
     """A network for kernels; nothing but `code` is written after it was made."""
@@ -58,14 +61,15 @@ class Layout(NamedTuple):
     initial: U64
     """(state_words,) packed initial state"""
     code: I64
-    """(1,) address of machine code for the gates (see `propnet.codegen`), 0 while there is none"""
+    """(2,) addresses of machine code for the gates (see `propnet.codegen`) and for the choice of
+    moves (see `propnet.choice_code`), 0 while there is none"""
 
 
 class Lanes(NamedTuple):
     """What 512 games need while they are played; contents change with every kernel call."""
 
     values: U64
-    """(nodes + 2, WORDS); the last two rows are `active` and `restart`"""
+    """(nodes + 6 + R, WORDS); behind the nodes are `active`, `restart`, `random` and `wanted`"""
     active: U64
     """(1, WORDS) lanes whose game goes on; a view of `values`"""
     restart: U64
@@ -79,13 +83,13 @@ class Lanes(NamedTuple):
     groups: U64
     """(4 * groups, WORDS) bit planes of the legal moves in each group of 8 of one role"""
     wanted: U64
-    """(R, WORDS) lanes in which a role's move is drawn at random"""
+    """(R, WORDS) lanes in which a role's move is drawn at random; a view of `values`"""
     random: U64
-    """(4, WORDS) state of the generators, one per word"""
+    """(4, WORDS) state of the generators, one per word; a view of `values`"""
     block: U64
     """(64, WORDS) one 64 x 64 bit matrix per word"""
     code: I64
-    """(1,) the machine code that evaluates the present position, 0 for none"""
+    """(2,) the machine code that is used for the present position, 0 for none"""
 
 
 def layout_of(network: Network) -> Layout:
@@ -111,7 +115,7 @@ def layout_of(network: Network) -> Layout:
         feedback_phase=network.feedback_phase,
         feedback_stratum=network.feedback_stratum,
         initial=pack(network.initial[np.newaxis])[0],
-        code=np.zeros(1, np.int64),
+        code=np.zeros(2, np.int64),
     )
 
 
@@ -119,22 +123,23 @@ def new_lanes(layout: Layout, seed: int) -> Lanes:
     """Working arrays for a layout; the random numbers follow from the seed."""
     most = int(np.diff(layout.span).max())
     nodes = len(layout.first) - 1
-    values, random = rows(nodes + 2), rows(4)
+    values = rows(nodes + 6 + len(layout.span) - 1)
+    random = values[nodes + 2 : nodes + 6]
     random[:] = np.random.Generator(np.random.PCG64(seed)).integers(
         1, 2**64, size=random.shape, dtype=np.uint64
     )
     return Lanes(
         values=values,
         active=values[nodes : nodes + 1],
-        restart=values[nodes + 1 :],
+        restart=values[nodes + 1 : nodes + 2],
         ended=rows(1),
         following=rows(layout.fluents),
         counter=rows(3 * choice_planes(most)),
         groups=rows(4 * (-(-most // 8))),
-        wanted=rows(len(layout.span) - 1),
+        wanted=values[nodes + 6 :],
         random=random,
         block=rows(64),
-        code=np.zeros(1, np.int64),
+        code=np.zeros(2, np.int64),
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from propnet import kernels
 from propnet.layout import Layout, new_lanes
-from propnet.vectors import LANES, WORDS
+from propnet.vectors import WORDS
 
 STEPS_PER_CALL = 256
 
@@ -29,7 +29,7 @@ class RandomPlay:
     playouts: int
     """games that reached a terminal state"""
     mean_length: float
-    """joint moves per playout"""
+    """transitions per playout that ended, the length of a game once playouts are many"""
     mean_goals: tuple[float, ...]
     """per role"""
 
@@ -60,29 +60,24 @@ class Simulator:
         self._lanes = new_lanes(layout, seed)
         self._roles = len(layout.span) - 1
         kernels.reset(layout, self._lanes, np.full((1, WORDS), kernels.ALL))
-        self._started = np.zeros(LANES, np.int64)
-        self._clock = 0
 
     def run(self, seconds: float) -> RandomPlay:
         """Play for so long (at least one call of `STEPS_PER_CALL` steps)."""
-        totals = np.zeros(2 + self._roles, np.float64)
+        totals = np.zeros(1 + self._roles, np.float64)
         playouts, begin, cpu_begin = 0, time.perf_counter(), time.thread_time()
         while True:
-            playouts += kernels.simulate(
-                self._layout, self._lanes, STEPS_PER_CALL, self._started, self._clock, totals
-            )
-            self._clock += STEPS_PER_CALL
+            playouts += kernels.simulate(self._layout, self._lanes, STEPS_PER_CALL, totals)
             elapsed = time.perf_counter() - begin
             if elapsed >= seconds:
                 break
-        transitions, length, *goals = totals.tolist()
+        transitions, *goals = totals.tolist()
         ended = max(1, playouts)
         return RandomPlay(
             seconds=elapsed,
             cpu_seconds=time.thread_time() - cpu_begin,
             transitions=int(transitions),
             playouts=playouts,
-            mean_length=length / ended,
+            mean_length=transitions / ended if playouts else 0.0,
             mean_goals=tuple(goal / ended for goal in goals),
         )
 

@@ -13,10 +13,12 @@ import pytest
 from numpy.typing import NDArray
 
 from gdl.grounding import ground
+from gdl.rules import RuleSheet
 from ggp_agent.library import Game, games
 from propnet import compiling, kernels
+from propnet.choice_code import MOST_MOVES
 from propnet.compiling import Compilation, Target, compile_in_background, emit_objects
-from propnet.layout import Lanes, Layout, layout_of, new_lanes
+from propnet.layout import CHOICE_CODE, GATE_CODE, Lanes, Layout, layout_of, new_lanes
 from propnet.network import Network, compile_network
 from propnet.schedule import SLOT, schedule
 from propnet.vectors import LANES, WORDS
@@ -101,6 +103,58 @@ def test_any_width_gives_the_same_games(target: Target, width: int) -> None:
     _assert_same(network, 12, width=width, target=target)
 
 
+def _choice(*counts: int) -> Network:
+    """A game without end whose role r may make move i where the fluent (f r i) is true."""
+    rules = ["(<= (next (f ?r ?i)) (true (f ?r ?i))) (<= terminal (true nothing))"]
+    rules += ["(<= (legal ?r (m ?i)) (true (f ?r ?i))) (<= (goal ?r 0) (role ?r))"]
+    for role, count in enumerate(counts):
+        rules.append(f"(role r{role})")
+        rules += [f"(init (f r{role} {i}))" for i in range(count)]
+    return compile_network(ground(RuleSheet.from_text(" ".join(rules))))
+
+
+@pytest.mark.parametrize("width", [1, 4, 8])
+@pytest.mark.parametrize("counts", [(1,), (2, 1), (7, 8, 9), (16, 17), (128, 3), (129,)])
+def test_machine_code_makes_the_same_moves(counts: tuple[int, ...], width: int) -> None:
+    """Whatever is legal, and where only some lanes draw at random."""
+    network = _choice(*counts)
+    runs = []
+    for compiled in (False, True):
+        layout, lanes = _ready(network)
+        if compiled:
+            _compiled(layout, network, width=width)
+            assert layout.code.all()
+        generator = np.random.Generator(np.random.PCG64(3))
+        order = np.arange(len(layout.legal), dtype=np.int32)
+        made = []
+        for step in range(12):
+            rows = lanes.values[1 : 1 + layout.fluents]
+            rows[:] = generator.integers(0, 2**64, rows.shape, np.uint64)
+            if step % 3 == 1:  # few moves, or none
+                rows &= generator.integers(0, 2**64, rows.shape, np.uint64)
+                rows &= generator.integers(0, 2**64, rows.shape, np.uint64)
+            greedy = generator.integers(0, 2**64, (len(counts), WORDS), np.uint64)
+            kernels.see_position(layout, lanes)
+            if step % 2:
+                kernels.choose_moves(layout, lanes)
+            else:
+                kernels.choose_moves_greedily(layout, lanes, order, greedy)
+            moves = lanes.values[layout.first_move :][: len(layout.legal)]
+            made += [moves.copy(), lanes.random.copy()]
+        runs.append(made)
+    assert all((one == two).all() for one, two in zip(*runs, strict=True))
+
+
+def test_too_many_moves_are_chosen_from_by_the_kernels() -> None:
+    network = _choice(MOST_MOVES + 1)
+    layout, lanes = _ready(network)
+    _compiled(layout, network)
+    assert layout.code[GATE_CODE] and not layout.code[CHOICE_CODE]
+    kernels.see_position(layout, lanes)
+    kernels.choose_moves(layout, lanes)
+    assert np.bitwise_count(lanes.values[layout.first_move :][: MOST_MOVES + 1]).sum() == LANES
+
+
 @pytest.mark.parametrize("chunk", [1, 7, 60])
 def test_chunks_and_slots_change_nothing(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With small chunks most values go through slots, many values through each."""
@@ -132,10 +186,10 @@ def test_code_is_put_in_place_between_positions() -> None:
     _compiled(other, network)
     played = _played(layout, lanes, 3)
     kernels.see_position(layout, lanes)
-    layout.code[0] = other.code[0]
-    assert lanes.code[0] == 0
+    layout.code[:] = other.code
+    assert not lanes.code.any()
     played += _played(layout, lanes, 3)
-    assert lanes.code[0] == other.code[0]
+    assert lanes.code.all() and (lanes.code == other.code).all()
     assert all((one == two).all() for one, two in zip(played, expected, strict=True))
 
 
@@ -144,7 +198,7 @@ def test_too_large_a_network_is_not_compiled(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(compiling, "MOST_EDGES", network.edge_count - 1)
     layout = layout_of(network)
     assert compile_in_background(network, layout) is None
-    assert layout.code[0] == 0
+    assert not layout.code.any()
 
 
 def test_a_compilation_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +218,7 @@ def test_a_compilation_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compilation is not None and asked.wait(10)
     threading.Timer(0.05, stopped.set).start()
     compilation.stop()
-    assert not compilation.ready and layout.code[0] == 0
+    assert not compilation.ready and not layout.code.any()
 
 
 def test_an_error_of_llvm_leaves_the_interpreter(caplog: pytest.LogCaptureFixture) -> None:
