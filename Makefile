@@ -1,6 +1,8 @@
 # make play   set up what is missing, then watch the agent play a match over HTTP
 # make test   set up what is missing, then run all checks and tests
 # make test-all   the slow tests, too
+# make test-bounds   the tests of the kernels with numba's bounds checks on
+# make test-nojit    those that need not many steps in plain Python, without numba
 # make lint   only the checks;  make clean: remove what set-up made
 
 PYTHON ?= python3
@@ -9,7 +11,11 @@ BIN := $(VENV)/bin
 GAME ?= connectFour
 PORT ?= 9147
 
-.PHONY: play test test-all lint setup clean
+KERNEL_TESTS := tests/gdl tests/propnet tests/ggp_agent/search
+SMALL_TESTS := $(addprefix tests/propnet/test_, vectors.py simulator.py gates.py factoring.py) \
+	$(addprefix tests/ggp_agent/search/test_, pool.py scoring.py golden_trees.py)
+
+.PHONY: play test test-all test-bounds test-nojit lint setup clean
 
 play: $(VENV)/.done
 	@bash -c 'set -e; \
@@ -25,6 +31,12 @@ test: $(VENV)/.done lint
 
 test-all: $(VENV)/.done lint
 	$(BIN)/pytest -q
+
+test-bounds: $(VENV)/.done
+	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -q -m "not slow" $(KERNEL_TESTS)
+
+test-nojit: $(VENV)/.done
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q -W ignore:overflow:RuntimeWarning $(SMALL_TESTS)
 
 lint: $(VENV)/.done
 	$(BIN)/ruff check .

@@ -29,6 +29,8 @@ copies the descriptions of all of them."""
 def keep_kernels_of(*folders: Path) -> None:
     """Kernels decorated from now on belong to the sources in these folders."""
     digest = hashlib.sha256(numba.__version__.encode())
+    if numba.config.BOUNDSCHECK:
+        digest.update(b"with bounds checks")
     for folder in folders:
         for file in sorted(folder.glob("*.py")):
             digest.update(file.read_bytes())

@@ -38,6 +38,7 @@ from ggp_agent.parent import die_with_parent
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
 from ggp_agent.thinking import LegalThinker, Thinker
+from ggp_agent.warming import warm_up
 from propnet.machine import PropnetStateMachine
 
 log = logging.getLogger(__name__)
@@ -303,27 +304,6 @@ class Worker:
             log.warning("no Prolog reasoner: %s", error)
             return
         self.post({"do": "reasoner", "machine": machine})
-
-
-def warm_up() -> None:
-    """Load (or, the first time, compile) all kernels by searching a tiny game."""
-    agent = Agent("warm", "", {"simulations": 64, "memory": 16, "solver": "on"})
-    machine = PropnetStateMachine.from_rules(RuleSheet.from_text(_TINY_GAME, "warm-up"))
-    search = NativeSearch(machine.network, 0, agent, seed=0)
-    search.think(time.monotonic() + 3600, lambda: False)
-    state = machine.next_state(machine.initial_state, ["a"])
-    search.enter(state, ["a"])
-    machine.goals(state)
-
-
-_TINY_GAME = """
-(role one) (init (step 0)) (succ 0 1) (succ 1 2)
-(legal one a) (legal one b)
-(<= (next (step ?y)) (true (step ?x)) (succ ?x ?y))
-(<= (next won) (does one a)) (<= (next won) (true won))
-(<= terminal (true (step 2)))
-(<= (goal one 100) (true won)) (<= (goal one 0) (not (true won)))
-"""
 
 
 def agent_fields(agent: Agent) -> dict[str, Any]:

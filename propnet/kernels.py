@@ -330,5 +330,5 @@ def _add_goals(layout: Layout, lanes: Lanes, totals: NDArray[np.float64]) -> Non
         if k + 1 < len(layout.goals) and layout.goal_role[k + 1] != role:
             left = load(lanes.restart, 0)
         holds = left & read(lanes.values, layout.goals[k])
-        totals[1 + role] += layout.goal_value[k] * popcount(holds)
+        totals[1 + role] += float(layout.goal_value[k]) * popcount(holds)
         left &= ~holds

@@ -1,4 +1,8 @@
-"""The operations of `propnet.vectors` without numba: a vector is an array of uint64."""
+"""The operations of `propnet.vectors` without numba: a vector is an array of uint64.
+
+Here `a &= b` changes the array, and so whatever else is called a; kernels use it only for vectors
+that have one name.
+"""
 
 from __future__ import annotations
 

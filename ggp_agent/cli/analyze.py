@@ -29,7 +29,8 @@ from ggp_agent.cli.common import (
 from ggp_agent.errors import GameError
 from ggp_agent.library import find_game
 from ggp_agent.report import one_line
-from ggp_agent.worker import make_thinker, warm_up
+from ggp_agent.warming import warm_up
+from ggp_agent.worker import make_thinker
 
 
 @click.command()

@@ -15,7 +15,7 @@ from ggp_agent.errors import PlayerError
 from ggp_agent.manager.players import HttpPlayer
 from ggp_agent.match import AgentMaker, write_traces
 from ggp_agent.server import SILENCE, AgentServer, serve_until_signal
-from ggp_agent.worker import warm_up
+from ggp_agent.warming import warm_up
 from ggp_agent.workers import WorkerPool
 
 DEFAULT_PORT = 9147
@@ -110,6 +110,5 @@ async def _info(url: str, until: float) -> str:
 def warm() -> None:
     """Compile the kernels ahead of time (the first start does so otherwise)."""
     begin = time.monotonic()
-    click.echo("compiling kernels; this takes a minute where it has not been done yet")
-    warm_up()
+    warm_up(click.echo)
     click.echo(f"done in {time.monotonic() - begin:.1f} s")

@@ -3,7 +3,8 @@
 The pool is an array of 4-byte words, handed out in units of 64 bytes (a cache line).  A request
 takes exactly the units it needs: a binary buddy allocator (D. E. Knuth, The Art of Computer
 Programming 1, 2.5), where what is left of a block that was cut to size goes back at once.  The
-accessors read and write words of the pool as one type or another; they check nothing.
+accessors read and write words of the pool as one type or another; they check nothing, but with
+numba's bounds checks on (NUMBA_BOUNDSCHECK=1) they raise `IndexError` outside of the pool.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from ggp_agent.search import in_numpy
 from ggp_agent.search.kernel import entry, part
 from propnet.layout import I32
 
@@ -65,13 +67,22 @@ def empty(pool: Pool) -> None:
     release(pool, 0, len(pool.order) * UNIT)
 
 
+def check_word(context: Any, builder: Any, view: Any, index: Any) -> None:
+    """Where checks are on, raise `IndexError` unless the array has this place."""
+    if config.BOUNDSCHECK:
+        count = builder.extract_value(view.shape, 0)
+        with builder.if_then(builder.icmp_unsigned(">=", index, count), likely=False):
+            context.call_conv.return_user_exc(builder, IndexError, ("there is no such word",))
+
+
 def _accessors(word: ir.Type, numba_type: Any) -> tuple[Any, Any]:
     """Functions that read and write a value of a type at a word of the pool."""
 
     def pointer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        view = context.make_array(signature.args[0])(context, builder, arguments[0])
         index = context.cast(builder, arguments[1], signature.args[1], types.intp)
-        return builder.bitcast(builder.gep(data, [index]), word.as_pointer())
+        check_word(context, builder, view, index)
+        return builder.bitcast(builder.gep(view.data, [index]), word.as_pointer())
 
     @intrinsic
     def read(typing_context: Any, words: Any, index: Any) -> Any:
@@ -113,6 +124,13 @@ def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, index), emit
+
+
+if config.DISABLE_JIT:
+    get_int, put_int = in_numpy.get_int, in_numpy.put_int
+    get_float, put_float = in_numpy.get_float, in_numpy.put_float
+    get_double, put_double = in_numpy.get_double, in_numpy.put_double
+    prefetch = in_numpy.prefetch
 
 
 @part

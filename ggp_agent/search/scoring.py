@@ -8,12 +8,16 @@ Python.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from llvmlite import ir
-from numba import types
+from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from ggp_agent.search import in_numpy
+from ggp_agent.search.memory import check_word
 
 LANES = 16
 """moves at a time; arrays of values need so many places more than there are moves"""
@@ -86,6 +90,11 @@ def _score(context: Any, builder: Any, signature: Any, arguments: Any, grave: bo
         kind, value = given[name]
         return _splat(builder, context.cast(builder, value, kind, types.float32))
 
+    if config.BOUNDSCHECK:
+        view = context.make_array(given["words"][0])(context, builder, given["words"][1])
+        for name in ("mean", "spread"):
+            last = builder.sub(builder.add(integer(name), integer("count")), _I64(1))
+            check_word(context, builder, view, last)
     words = _pointer(context, builder, *given["words"])
     floats = builder.bitcast(words, _FLOAT.as_pointer())
     values = _pointer(context, builder, *given["values"])
@@ -219,3 +228,8 @@ def add_pair(typing_context: Any, words: Any, index: Any, one: Any, other: Any) 
         return context.get_dummy_value()
 
     return types.void(words, index, one, other), emit
+
+
+if config.DISABLE_JIT:
+    score_uct = score_grave = partial(in_numpy.score, LEAST, _CLOSED)
+    near_best, bits_in, add_pair = in_numpy.near_best, in_numpy.bits_in, in_numpy.add_pair

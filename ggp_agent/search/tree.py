@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import config
 from numpy.typing import NDArray
 
 from ggp_agent.search.kernel import entry, kernel, part
@@ -115,6 +116,11 @@ class Tree(NamedTuple):
     """(8,) see USED"""
 
 
+def _records(array: NDArray[Any]) -> NDArray[Any]:
+    """Where numba is off, an array whose fields are attributes of its items, as they are to it."""
+    return array.view(np.recarray) if config.DISABLE_JIT else array
+
+
 def bytes_per_node(state_words: int, roles: int) -> int:
     """Bytes that a node takes beside its blocks in the pool."""
     return node_type.itemsize + 8 * state_words + 2 * roles + 8 + edge_type.itemsize
@@ -124,12 +130,12 @@ def new_tree(nodes: int, units: int, state_words: int, best: NDArray[np.uint8]) 
     """An empty tree for `nodes` nodes, with a pool of `units` units."""
     roles, slots = len(best), 1 << (nodes - 1).bit_length()
     tree = Tree(
-        nodes=aligned(nodes, node_type),
+        nodes=_records(aligned(nodes, node_type)),
         states=aligned(nodes * state_words, np.dtype(np.uint64)).reshape(nodes, state_words),
         scores=np.empty((nodes, roles, 2), np.uint8),
         best=best,
         buckets=np.full(slots, NO_NODE, np.int32),
-        edges=np.empty(max(16, slots // 4), edge_type),
+        edges=_records(np.empty(max(16, slots // 4), edge_type)),
         pool=new_pool(units),
         counters=np.zeros(8, np.int64),
     )

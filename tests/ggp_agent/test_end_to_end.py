@@ -23,7 +23,7 @@ from ggp_agent.manager.runner import MatchSetup, new_match_id, run_match
 from ggp_agent.match import AgentMaker
 from ggp_agent.protocol import Abort, Play, Start, Stop
 from ggp_agent.server import AgentServer
-from ggp_agent.worker import warm_up
+from ggp_agent.warming import warm_up
 from ggp_agent.workers import WorkerPool
 from propnet.machine import PropnetStateMachine
 from tests.ggp_agent.processes import GUARD, own_children

@@ -30,6 +30,7 @@ from ggp_agent.search.plain import PlainSearch
 from ggp_agent.thinking import LegalThinker
 from ggp_agent.worker import Worker, agent_fields, make_thinker
 from ggp_agent.workers import WorkerPool, WorkerProcess
+from propnet import compiling
 from propnet import machine as propnet_machine
 from propnet.machine import PropnetStateMachine
 from tests.ggp_agent.processes import GUARD, children_of, is_running, own_children, wait_until
@@ -134,6 +135,34 @@ def desk() -> Iterator[Desk]:
     desk = Desk()
     yield desk
     desk.quit()
+
+
+class TestLargeNetworks:
+    @pytest.mark.parametrize("key", ["skirmish", "hex"])
+    def test_plays_while_machine_code_is_being_made(
+        self, key: str, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Here the compiler takes as long as the match; the interpreter answers in time."""
+        enough, original = threading.Event(), compiling._Code.add
+
+        def add(code: Any, text: str, names: list[str]) -> list[int]:
+            enough.wait(GUARD)
+            return original(code, text, names)
+
+        monkeypatch.setattr(compiling._Code, "add", add)
+        monkeypatch.setattr("ggp_agent.worker.PROLOG_AFTER", GUARD)
+        sheet = find_game(key).rule_sheet()
+        try:
+            desk.start(find_game(key).text(), write_term(sheet.roles[0]))
+            assert desk.expect("ready")["reasoner"] == "PropnetStateMachine"
+            first = desk.expect("safe")["move"]
+            assert desk.move(1, None)
+            thinker = desk.worker._game.thinker if desk.worker._game else None
+            assert isinstance(thinker, NativeSearch) and thinker._compilation is not None
+            assert first and not thinker._compilation.ready
+        finally:
+            enough.set()
+        thinker._compilation.stop()
 
 
 class TestPlaying:

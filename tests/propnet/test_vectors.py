@@ -47,16 +47,16 @@ def _operators(values: U64) -> None:
     store(values, 4, a ^ b)
     store(values, 5, ~a)
     store(values, 6, a + b)
-    c = a
+    c = load(values, 0)
     c &= b
     store(values, 7, c)
-    c = a
+    c = load(values, 0)
     c |= b
     store(values, 8, c)
-    c = a
+    c = load(values, 0)
     c ^= b
     store(values, 9, c)
-    c = a
+    c = load(values, 0)
     c += b
     store(values, 10, c)
     store(values, 11, a & ~(b | (a ^ b)))

@@ -36,7 +36,7 @@ from ggp_agent.manager.tournament.job import Job
 from ggp_agent.manager.tournament.results import MatchResult, count_errors
 from ggp_agent.manager.tournament.seats import SeatedAgent
 from ggp_agent.parent import die_with_parent
-from ggp_agent.worker import warm_up
+from ggp_agent.warming import warm_up
 from ggp_agent.workers import LINE_LIMIT, WorkerPool
 
 Say = Callable[..., None]

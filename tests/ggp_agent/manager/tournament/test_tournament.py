@@ -35,7 +35,7 @@ from ggp_agent.manager.tournament.job import Job
 from ggp_agent.manager.tournament.seats import SeatedAgent
 from ggp_agent.manager.tournament.summary import summarize
 from ggp_agent.protocol import Play, Start
-from ggp_agent.worker import warm_up
+from ggp_agent.warming import warm_up
 from propnet.machine import PropnetStateMachine
 from tests.ggp_agent.manager.tournament.rude_players import (
     hanging,
