@@ -2,7 +2,7 @@
 # make test   set up what is missing, then run all checks and tests
 # make test-all   the slow tests, too
 # make test-bounds   the tests of the kernels with numba's bounds checks on
-# make test-nojit    those that need not many steps in plain Python, without numba
+# make test-nojit    those of small games in plain Python, without numba
 # make lint   only the checks;  make clean: remove what set-up made
 
 PYTHON ?= python3
@@ -13,7 +13,7 @@ PORT ?= 9147
 
 KERNEL_TESTS := tests/gdl tests/propnet tests/ggp_agent/search
 SMALL_TESTS := $(addprefix tests/propnet/test_, vectors.py simulator.py gates.py factoring.py) \
-	$(addprefix tests/ggp_agent/search/test_, pool.py scoring.py golden_trees.py)
+	$(addprefix tests/ggp_agent/search/test_, pool.py scoring.py without_numba.py)
 
 .PHONY: play test test-all test-bounds test-nojit lint setup clean
 

@@ -49,7 +49,7 @@ def _run(code: str, **settings: str) -> str:
 
 
 def test_the_tree_is_the_same() -> None:
-    """With GRAVE and MAST; `make test-nojit` has plain UCT, too."""
+    """With GRAVE and MAST, which use everything that is written in LLVM's words."""
     golden = golden_file("native", "ticTacToe", "ap", 1).read_text()
     assert _run(SEARCH, NUMBA_DISABLE_JIT="1") == golden
 
