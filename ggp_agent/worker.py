@@ -62,7 +62,8 @@ def make_thinker(machine: StateMachine, role: int, agent: Agent, seed: int) -> T
     if strategy == "random":
         return LegalThinker(machine, role, random.Random(seed))
     if isinstance(machine, PropnetStateMachine):
-        return NativeSearch(machine.network, role, agent, seed, compiled=True)
+        machine.compile()
+        return NativeSearch(machine.network, role, agent, seed, layout=machine.layout)
     return PlainSearch(machine, role, agent, seed)
 
 

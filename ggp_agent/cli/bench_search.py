@@ -75,8 +75,9 @@ def measure(name: str, agent: Agent, seconds: float, positions: int, seed: int) 
     """Search some positions of a game; keys as `bench search --json` prints them."""
     game = find_game(name)
     machine = PropnetStateMachine.from_rules(game.rule_sheet())
-    search = NativeSearch(machine.network, 0, agent, seed, compiled=True)
-    code = search.wait_for_code(CODE_SECONDS)
+    compilation = machine.compile()
+    code = compilation is not None and compilation.wait(CODE_SECONDS)
+    search = NativeSearch(machine.network, 0, agent, seed, layout=machine.layout)
     search.simulate(1)  # kernels are loaded here
     traces = []
     for state in _positions(machine, positions, seed):

@@ -53,8 +53,7 @@ from ggp_agent.search.tree import (
     new_tree,
 )
 from ggp_agent.thinking import Interrupted
-from propnet.compiling import compile_in_background
-from propnet.layout import layout_of, new_lanes
+from propnet.layout import Layout, layout_of, new_lanes
 from propnet.network import Network
 from propnet.vectors import LANES
 
@@ -79,12 +78,11 @@ class NativeSearch:
         agent: Agent,
         seed: int,
         tuner: Tuner | None = None,
-        compiled: bool = False,
+        layout: Layout | None = None,
     ) -> None:
-        """`compiled`: have machine code made for the game in the background."""
+        """`layout`: the network's, where searches share it and the machine code for it."""
         self._network, self._role, self._agent = network, role, agent
-        self._layout = layout_of(network)
-        self._compilation = compile_in_background(network, self._layout) if compiled else None
+        self._layout = layout or layout_of(network)
         self._lanes = new_lanes(self._layout, seed)
         chance = network.roles.index(CHANCE_ROLE) if CHANCE_ROLE in network.roles else -1
         self._flight = new_flight(self._layout, agent, chance, seed)
@@ -147,10 +145,6 @@ class NativeSearch:
         flight.settings[:batch] = self._tuner.ask(batch)
         simulate_batch(self._layout, self._lanes, self._tree, flight, self._root, batch, playouts)
         self._tuner.tell(flight.rewards[:batch])
-
-    def wait_for_code(self, seconds: float) -> bool:
-        """Wait for the game's machine code; whether it is there."""
-        return self._compilation is not None and self._compilation.wait(seconds)
 
     def choose(self) -> Move:
         """See `Thinker.choose`."""
