@@ -209,6 +209,7 @@ _DECLARED = (
     ),
     Parameter("depth", 500, "longest simulation, tree and playout together", 1, 1e5, "moves"),
     Parameter("simulations", 0, "budget per move; 0: until the clock runs out", unit="simulations"),
+    Parameter("seconds", 0.0, "most to think per move; 0: until the clock runs out", unit="s"),
     Parameter("memory", 2048, "most that the tree may take", 16, 65536, "MiB"),
     Parameter("nodes", 4_000_000, "most nodes that the tree may have", 1024, 4_000_000, "nodes"),
     Parameter(

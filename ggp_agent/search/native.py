@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from gdl.state_machine import CHANCE_ROLE, JointMove, Move, State
 from ggp_agent.agents import Agent
+from ggp_agent.clock import within
 from ggp_agent.errors import SearchError
 from ggp_agent.search.expansion import open_root
 from ggp_agent.search.final import RootMove, choose_move
@@ -122,6 +123,7 @@ class NativeSearch:
     def think(self, deadline: float, interrupted: Interrupted) -> None:
         """See `Thinker.think`."""
         budget = int(self._agent.number("simulations"))
+        deadline = within(deadline, self._agent.number("seconds"), self._seconds)
         available = 0.0 if budget else deadline - time.monotonic()
         while self._is_worth_it() and not interrupted():
             started = time.monotonic()

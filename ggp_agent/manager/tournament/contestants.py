@@ -111,7 +111,8 @@ class Contestant:
         if self.urls:
             return True
         agent = self.as_agent(simulations)
-        return agent["strategy"] not in _MINDLESS and not agent["simulations"]
+        has_budget = agent["simulations"] or agent["seconds"]
+        return agent["strategy"] not in _MINDLESS and not has_budget
 
 
 def distinct(contestants: Iterable[Contestant]) -> tuple[Contestant, ...]:

@@ -1,7 +1,8 @@
 """An agent that plays inside the process which runs the match: nothing but the agent decides.
 
-That is for budgets of simulations: no process to start for each match, no clock to wait for, and
-the same seed gives the same moves.  Where the clock decides, `ggp_agent.manager.local` plays.
+That is for budgets of simulations or of seconds: no process to start for each match, no clock to
+wait for, and, with simulations, the same seed gives the same moves.  Where the clock decides,
+`ggp_agent.manager.local` plays.
 """
 
 from __future__ import annotations
