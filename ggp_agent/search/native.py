@@ -31,6 +31,7 @@ from ggp_agent.search.flight import (
 )
 from ggp_agent.search.mast import decay
 from ggp_agent.search.memory import NO_BLOCK, ORDERS, UNIT
+from ggp_agent.search.scoring import LANES as GROUP
 from ggp_agent.search.settings import FixedSettings, Tuner
 from ggp_agent.search.simulation import simulate_batch
 from ggp_agent.search.trace import Trace, principal_variation
@@ -246,7 +247,7 @@ class NativeSearch:
         roles, words = len(self._network.roles), len(self._layout.initial)
         moves = len(self._layout.legal)
         usual = min(30 * roles, moves)
-        block = 4 * (roles + 1 + usual) + 4 * WORDS_PER_MOVE * usual * OPENED
+        block = 4 * (roles + GROUP + usual) + 4 * WORDS_PER_MOVE * usual * OPENED
         if self._flight.grave:
             block += 8 * moves * WITH_AMAF
         memory = int(self._agent.number("memory")) * 2**20

@@ -31,6 +31,7 @@ from ggp_agent.search.memory import (
     put_int,
     release,
 )
+from ggp_agent.search.scoring import LANES as GROUP
 from propnet.layout import I32, U64
 
 FREE, OPEN, TERMINAL, SOLVED = 0, 1, 2, 3
@@ -75,7 +76,7 @@ node_type = np.dtype(
         ("kind", np.int32),
         ("mover", np.int32),  # the only role with more than one move (0 if none), or SEVERAL
         ("count", np.int32),  # m
-        ("moves", np.int32),  # block: R + 1 first moves of the roles, m numbers of moves
+        ("moves", np.int32),  # block: R + 1 first moves of the roles, m numbers of moves, zeros
         ("stats", np.int32),  # block, from the second visit on
         ("amaf", np.int32),  # block: (tries, sum of rewards) of every move of the game, floats
         ("amaf_words", np.int32),  # size of that block
@@ -236,6 +237,12 @@ def add_node(tree: Tree, states: U64, row: int, key: np.uint64) -> int:
     return int(node)
 
 
+@part
+def words_of_moves(tree: Tree, count: int) -> int:
+    """Size of a node's block of moves; zeros at its end make up for whole groups of moves."""
+    return len(tree.best) + 1 + count + GROUP - 1
+
+
 @kernel
 def recycle(tree: Tree, node: int) -> None:
     """Take a node out of the table and free what it holds."""
@@ -250,7 +257,7 @@ def recycle(tree: Tree, node: int) -> None:
     if record.stats != NO_BLOCK:
         release(tree.pool, record.stats, WORDS_PER_MOVE * record.count)
     if record.moves != NO_BLOCK:
-        release(tree.pool, record.moves, len(tree.best) + 1 + record.count)
+        release(tree.pool, record.moves, words_of_moves(tree, record.count))
     if record.amaf != NO_BLOCK:
         release(tree.pool, record.amaf, record.amaf_words)
     record.kind, record.stamp = FREE, record.stamp + 1
