@@ -43,8 +43,15 @@ DEFAULT_AGENT = "default"
 _DECLARED = (
     Agent(
         "default",
-        "our own: UCT with random playouts, as many as there is room for, and proven scores",
-        {"C": 0.4, "playouts": 4, "solver": "on"},
+        "our own: AP with less greedy playouts, four from each leaf, and proven scores",
+        {
+            "selection": "grave",
+            "playout": "mast",
+            "C": 0.3,
+            "epsilon": 0.7,
+            "playouts": 4,
+            "solver": "on",
+        },
     ),
     Agent("sp", "the paper's SP: UCT with MAST playouts", {"playout": "mast"}),
     Agent(
