@@ -125,7 +125,7 @@ class NativeSearch:
         """See `Thinker.think`."""
         budget = int(self._agent.number("simulations"))
         deadline = within(deadline, self._agent.number("seconds"), self._seconds)
-        available = 0.0 if budget else deadline - time.monotonic()
+        available = math.inf if budget else deadline - time.monotonic()
         while self._is_worth_it() and not interrupted():
             started = time.monotonic()
             # the first batch in a state is run in any case: the last one may have been held up
@@ -231,8 +231,8 @@ class NativeSearch:
     def _in_flight(self, available: float) -> int:
         """Simulations in flight: few while the tree is small, for they would repeat each other.
 
-        A batch takes its time however small it is: where only few fit the `available` seconds,
-        they are larger from the start.
+        A batch takes its time however small it is: where only few fit the `available` seconds
+        (inf where time is not what counts), they are larger from the start.
         """
         most, ramp = int(self._agent.number("in_flight")), int(self._agent.number("ramp"))
         if ramp == 0:
