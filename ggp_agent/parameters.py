@@ -66,7 +66,7 @@ UCT_PAPER = "Kocsis, Szepesvari: Bandit based Monte-Carlo planning (2006)"
 GRAVE_PAPER = "Cazenave: Generalized Rapid Action Value Estimation (2015)"
 MAST_PAPER = "Bjornsson, Finnsson: CadiaPlayer (2009)"
 DECAY_PAPER = "Tak, Winands, Bjornsson: Decaying simulation strategies (2014)"
-LOSS_PAPER = "Chaslot, Winands, van den Herik: Parallel MCTS (2008)"
+UNOBSERVED_PAPER = "Liu, Chen, Yu, Zhai, Zhou, Liu: Watch the Unobserved (2020)"
 SOLVER_PAPER = "Cazenave, Saffidine: Score bounded MCTS (2010)"
 
 _TENTHS = tuple(n / 10 for n in range(11))
@@ -190,10 +190,10 @@ _DECLARED = (
     Parameter(
         "in_flight",
         512,
-        "most simulations in flight, kept apart by virtual loss; 1 is the sequential search",
+        "most simulations in flight; 1 is the sequential search",
         1,
         512,
-        source=LOSS_PAPER,
+        source=UNOBSERVED_PAPER,
     ),
     Parameter(
         "ramp",

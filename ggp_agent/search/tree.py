@@ -60,8 +60,8 @@ ANY_SUM, NO_SUM = -1, -2
 WORDS_PER_MOVE = 6
 TOTAL, MEAN, SPREAD, TRIES, CHILD = 0, 2, 3, 4, 5
 """Where a node's statistics begin in its block, in multiples of m: the sum of the rewards
-(doubles), the mean (floats), 1 / sqrt(tries) (floats, 0 for a move that was never tried), the
-times it was selected, those in flight included, and the edge where one role moves."""
+(doubles), the mean (floats), 1 / sqrt(tries and those in flight) (floats, 0 for a move that was
+never selected), the tries whose reward is known, and the edge where one role moves."""
 
 CLOSED = -1e30
 """In place of the mean of a move that is proven to be worse than another."""
