@@ -1,0 +1,199 @@
+"""Tuners made of multi-armed bandits: `nmc`, `mab` and `local`.
+
+- Naive Monte-Carlo (Ontanon 2013; Sironi, Liu, Winands 2020, Algorithm 1): with probability 0.75 it
+  explores, choosing every value by the variable's own bandit (the naive assumption), else it
+  chooses among the combinations seen so far by a bandit over these.
+- `mab` (Sironi, Winands 2019, section II) has one bandit over all legal combinations.
+- `local` (AP_LOCAL of the 2020 paper, section VI-E) has the variables' own bandits alone.
+
+All bandits are UCB1 with first-play urgency 1, and all learn from every reward.
+
+With many simulations in flight: as `model` says, by counting those in flight as visits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ggp_agent.search.kernel import entry, part
+from ggp_agent.tuning.dice import below, chance
+from ggp_agent.tuning.model import (
+    FIRST,
+    MEAN,
+    SIZE,
+    SPREAD,
+    STRIDE,
+    URGENCY,
+    Model,
+    ask_for,
+    exploration,
+    fits,
+    new_model,
+    tell_rewards,
+)
+from ggp_agent.tuning.space import F32, F64, I32, Space
+from ggp_agent.tuning.tournament import new_trees, play_all, replace, winner
+
+
+class Seen(NamedTuple):
+    """The combinations that the bandit over combinations knows of.
+
+    P: legal combinations, C: combinations, S: places of the tournament.
+    """
+
+    order: I32
+    """(R, P) codes of the combinations seen, in the order of their coming, and then, where the
+    bandit may choose those as well, of those that were not seen, in random order"""
+    place: I32
+    """(R, C) the place of a combination in `order`, -1 unless seen"""
+    count: I32
+    """(R,) combinations seen"""
+    trees: F64
+    """(R, 2 S) tournaments of the values of those seen, by place"""
+
+
+@dataclass(frozen=True, slots=True)
+class Bandits:
+    """Which bandits there are: how often the local ones choose, and exploration constants."""
+
+    local: float
+    """probability of exploration: that every value is chosen by the variable's own bandit"""
+    c_local: float = 1.0
+    c_global: float = 1.0
+    unseen: bool = False
+    """whether the bandit over combinations has those, too, that were never chosen"""
+
+
+NMC = Bandits(local=0.75)
+LOCAL = Bandits(local=1.0)
+MAB = Bandits(local=0.0, c_global=0.7, unseen=True)
+
+
+class BanditTuner:
+    """A `DiscreteTuner` of bandits."""
+
+    def __init__(self, space: Space, roles: int, most: int, seed: int, kind: Bandits) -> None:
+        self.model = new_model(space, roles, most, seed)
+        self._kind = kind
+        self._seen = _new_seen(space, roles, seed, kind)
+
+    def ask(self, count: int) -> I32:
+        """See `DiscreteTuner.ask`."""
+        kind = self._kind
+        ask_bandits(
+            self.model, self._seen, count, kind.local, kind.c_local, kind.c_global, kind.unseen
+        )
+        return self.model.picks[:count]
+
+    def tell(self, rewards: F32) -> None:
+        """See `DiscreteTuner.tell`."""
+        tell_rewards(self.model, rewards, len(rewards))
+
+
+def _new_seen(space: Space, roles: int, seed: int, kind: Bandits) -> Seen:
+    combinations = space.combinations if kind.local < 1 else 1
+    order = np.zeros((roles, combinations), np.int32)
+    if kind.unseen:
+        source = np.random.Generator(np.random.PCG64([seed, 4]))
+        order = source.permuted(np.tile(space.legal_codes(), (roles, 1)), axis=1)
+    return Seen(
+        order=order,
+        place=np.full((roles, combinations), -1, np.int32),
+        count=np.zeros(roles, np.int32),
+        trees=new_trees(roles, combinations),
+    )
+
+
+@entry
+def ask_bandits(
+    model: Model,
+    seen: Seen,
+    count: int,
+    local: float,
+    c_local: float,
+    c_global: float,
+    unseen: bool,
+) -> None:
+    """Choose `count` combinations for every role; see `Bandits` for the constants."""
+    for role in range(model.picks.shape[1]):
+        root = exploration(model, role)
+        base = model.shape[FIRST, model.picks.shape[2]]
+        if local < 1.0:
+            _value_all(model, seen, role, base, c_global * root)
+        for simulation in range(count):
+            if local < 1.0 and _exploits(model, seen, role, local, unseen):
+                _choose_global(model, seen, simulation, role, unseen)
+            else:
+                _choose_local(model, simulation, role, c_local * root)
+            arm = ask_for(model, simulation, role)
+            if local < 1.0:
+                place = _note_seen(seen, role, arm - base)
+                row = model.arms[role, arm]
+                replace(seen.trees[role], place, row[MEAN] + c_global * root * row[SPREAD])
+
+
+@part
+def _exploits(model: Model, seen: Seen, role: int, local: float, unseen: bool) -> bool:
+    """Whether the bandit over combinations is to choose; it can't while it has no arm."""
+    if local > 0.0 and chance(model.random[role], local):
+        return False
+    return unseen or seen.count[role] > 0
+
+
+@part
+def _value_all(model: Model, seen: Seen, role: int, base: int, c: float) -> None:
+    """The tournament of all combinations seen."""
+    tree = seen.trees[role]
+    size = tree.shape[0] >> 1
+    for place in range(seen.count[role]):
+        arm = base + seen.order[role, place]
+        tree[size + place] = model.arms[role, arm, MEAN] + c * model.arms[role, arm, SPREAD]
+    play_all(tree, seen.count[role])
+
+
+@part
+def _choose_global(model: Model, seen: Seen, simulation: int, role: int, unseen: bool) -> None:
+    """pi_g: the combination of the highest value; one never tried has first-play urgency."""
+    known = seen.count[role]
+    code = 0
+    if unseen and known < seen.order.shape[1] and seen.trees[role, 1] < URGENCY:
+        code = seen.order[role, known]
+    else:
+        code = seen.order[role, winner(seen.trees[role], model.random[role])]
+    for i in range(model.picks.shape[2]):
+        stride = model.shape[STRIDE, i]
+        model.picks[simulation, role, i] = code // stride
+        code -= (code // stride) * stride
+
+
+@part
+def _choose_local(model: Model, simulation: int, role: int, c: float) -> None:
+    """pi_l: every variable's value by its own bandit, among those legal with the ones before."""
+    pick = model.picks[simulation, role]
+    pick[:] = -1
+    for i in range(model.picks.shape[2]):
+        size, first = model.shape[SIZE, i], model.shape[FIRST, i]
+        value = below(model.random[role], size)  # the first of several that are best
+        best, chosen = -1.0, -1
+        for _ in range(size):
+            row = model.arms[role, first + value]
+            bound = row[MEAN] + c * row[SPREAD]
+            if bound > best and fits(model.links, pick, i, value):
+                best, chosen = bound, value
+            value = value + 1 if value + 1 < size else 0
+        pick[i] = chosen
+
+
+@part
+def _note_seen(seen: Seen, role: int, code: int) -> int:
+    """The place of a combination, which is a new one where it was not seen before."""
+    place = seen.place[role, code]
+    if place < 0:
+        place = seen.count[role]
+        seen.order[role, place] = code
+        seen.place[role, code] = place
+        seen.count[role] += 1
+    return place

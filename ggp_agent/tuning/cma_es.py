@@ -1,0 +1,146 @@
+"""Covariance matrix adaptation, `cmaes`: Hansen (2016), as in Sironi, Liu, Winands (2020),
+Algorithm 6, by the package `cma`.
+
+Every role has a search distribution over the unit cube, which begins at a random point with step
+size 0.3.  An individual outside the cube is simulated at the closest point within, and its fitness
+(to be minimized) is 100 - r + 100 times its squared distance from there.  Criteria for stopping
+that look at fitness are off; when another one stops the evolution, the distribution's mean is
+evaluated, too, and the best individual ever is used from then on.  `cmaes-restart` begins anew at
+another random point instead.
+
+With many simulations in flight a generation lasts until all rewards of its first round are known;
+meanwhile the population goes round again, and fitness is that of the mean reward.  As an update of
+the distribution takes as long as a thousand simulations, a generation has `ROUNDS` times as many
+rounds as there are simulations in flight, unless there is one in flight.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ggp_agent.tuning.space import F32, F64, I32, Space
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # it misses matplotlib, which is for its plots
+    import cma
+
+STEP_SIZE = 0.3
+PENALTY = 100.0
+ROUNDS = 4
+BY_FITNESS = frozenset(("ftarget", "tolfun", "tolfunhist", "tolfunrel", "tolflatfitness"))
+BY_PROGRESS = frozenset(("tolstagnation",))
+"""Criteria for stopping that look at fitness: its values, and their course."""
+
+
+class CmaTuner:
+    """A `ContinuousTuner` with one search distribution per role."""
+
+    def __init__(
+        self, space: Space, roles: int, most: int, seed: int, restarts: bool = False
+    ) -> None:
+        self._random = np.random.Generator(np.random.PCG64([seed, 5]))
+        self._roles = [_Evolution(len(space.names), self._random, restarts) for _ in range(roles)]
+        self._points = np.zeros((most, roles, len(space.names)))
+        self._slots = np.zeros((most, roles), np.int32)
+
+    def ask(self, count: int) -> F64:
+        """See `ContinuousTuner.ask`."""
+        for role, evolution in enumerate(self._roles):
+            slots = evolution.ask(count)
+            self._slots[:count, role] = slots
+            self._points[:count, role] = evolution.inside[slots]
+        return self._points[:count]
+
+    def tell(self, rewards: F32) -> None:
+        """See `ContinuousTuner.tell`."""
+        for role, evolution in enumerate(self._roles):
+            evolution.tell(self._slots[: len(rewards), role], rewards[:, role])
+
+    @property
+    def is_fixed(self) -> list[bool]:
+        """Whether a role's evolution has come to its end."""
+        return [evolution.ended for evolution in self._roles]
+
+
+@dataclass
+class _Evolution:
+    """One role's evolution: a generation, then the mean alone, then the best alone."""
+
+    variables: int
+    random: np.random.Generator
+    restarts: bool
+    individuals: list[F64] = field(default_factory=list)
+    """the generation; or the mean, or the best, alone"""
+    ended: bool = False
+    _best: tuple[float, F64 | None] = (math.inf, None)
+    _is_mean: bool = False
+
+    def __post_init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        start = self.random.uniform(size=self.variables)
+        options = {
+            "verbose": -9,
+            "seed": math.nan,  # the global generator is left alone
+            "randn": lambda *shape: self.random.standard_normal(shape),
+            "signals_filename": "",
+        }
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # one variable is unusual, but works
+            self._strategy = cma.CMAEvolutionStrategy(start, STEP_SIZE, options)
+        self._use(self._strategy.ask())
+
+    def _use(self, individuals: list[F64]) -> None:
+        self.individuals = individuals
+        self.inside = np.clip(np.array(individuals), 0.0, 1.0)
+        self._sums, self._counts = np.zeros(len(individuals)), np.zeros(len(individuals))
+        self._order = self.random.permutation(len(individuals))
+        self._cursor = self._in_flight = 0
+
+    def ask(self, count: int) -> I32:
+        """(count,) the individuals to simulate next, by number."""
+        if not self.ended and self._is_evaluated():
+            self._go_on()
+        size = len(self.individuals)
+        slots = self._order[(self._cursor + np.arange(count)) % size]
+        self._cursor = (self._cursor + count) % size
+        self._in_flight = max(self._in_flight, count)
+        return slots.astype(np.int32)
+
+    def tell(self, slots: I32, rewards: F32) -> None:
+        """What they brought, in [0, 1]."""
+        size = len(self.individuals)
+        self._sums += np.bincount(slots, rewards, minlength=size)
+        self._counts += np.bincount(slots, minlength=size)
+
+    def _is_evaluated(self) -> bool:
+        rounds = 1 if self._in_flight <= 1 else ROUNDS * self._in_flight
+        return bool(self._counts.min() >= (1 if self._is_mean else rounds))
+
+    def _go_on(self) -> None:
+        """Update the distribution, or where the evolution is over go on to mean and best."""
+        penalties = PENALTY * ((np.array(self.individuals) - self.inside) ** 2).sum(axis=1)
+        fitness = 100.0 * (1.0 - self._sums / self._counts) + penalties
+        least = int(fitness.argmin())
+        if fitness[least] < self._best[0]:
+            self._best = (float(fitness[least]), self.individuals[least])
+        if self._is_mean:
+            self.ended = True
+            assert self._best[1] is not None
+            self._use([self._best[1]])
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # flat fitness is usual here
+            self._strategy.tell(self.individuals, fitness.tolist())
+        if not set(self._strategy.stop()) - BY_FITNESS - BY_PROGRESS:
+            self._use(self._strategy.ask())
+        elif self.restarts:
+            self._begin()
+        else:
+            self._is_mean = True
+            self._use([np.array(self._strategy.mean)])

@@ -1,0 +1,202 @@
+"""What all tuners share: the domains as arrays, statistics of values and combinations, dice.
+
+Letters: R roles (one tuner each), d variables, A arms: one for the tuner as a whole, one per value
+of every variable, one per combination of values; B simulations in flight at most.
+
+Combinations in flight count as asked at once, and are known when their rewards are told.  Until
+something is known of an arm, it counts as average.  The bonus of an upper confidence bound is
+C sqrt(ln N / n), where n includes what is in flight, and N is all that was asked for before the
+batch: with one simulation in flight this is UCB1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp_agent.search.kernel import entry, part
+from ggp_agent.tuning.dice import below
+from ggp_agent.tuning.space import F32, F64, I32, Space
+
+SIZE, FIRST, STRIDE = range(3)
+"""Rows of `shape`."""
+
+MEAN, SPREAD, KNOWN, ASKED = range(4)
+"""Columns of `arms`: mean reward, 1 / sqrt(times asked), rewards known, times asked."""
+
+ALL = 0
+"""The arm for the tuner as a whole."""
+
+URGENCY = 1.0
+"""Value of an arm that was never asked for (first-play urgency)."""
+
+
+class Model(NamedTuple):
+    """The arrays that all tuners share."""
+
+    shape: I32
+    """(3, d + 1) per variable: values, its first arm, weight of its pick in a combination's code;
+    the last column has the first arm of combinations"""
+    links: I32
+    """(links, 4) see `Space`"""
+    arms: F64
+    """(R, A, 4) see MEAN"""
+    picks: I32
+    """(B, R, d) the combinations in flight"""
+    random: NDArray[np.uint64]
+    """(R, 1) generators"""
+
+
+def new_model(space: Space, roles: int, most: int, seed: int) -> Model:
+    """A model that knows nothing, for at most `most` simulations in flight."""
+    sizes = np.array(space.sizes, np.int32)
+    shape = np.zeros((3, len(sizes) + 1), np.int32)
+    shape[SIZE, :-1] = sizes
+    shape[FIRST, 0] = 1
+    shape[FIRST, 1:] = 1 + np.cumsum(sizes)
+    shape[STRIDE, :-1] = np.append(np.cumprod(sizes[:0:-1])[::-1], 1)
+    arms = np.zeros((roles, int(shape[FIRST, -1]) + space.combinations, 4))
+    arms[:, :, MEAN] = URGENCY
+    source = np.random.Generator(np.random.PCG64([seed, 3]))
+    return Model(
+        shape=shape,
+        links=np.array(space.links, np.int32).reshape(-1, 4),
+        arms=arms,
+        picks=np.zeros((most, roles, len(sizes)), np.int32),
+        random=source.integers(0, 2**64, size=(roles, 1), dtype=np.uint64),
+    )
+
+
+def fade(model: Model, factor: float) -> None:
+    """Multiply all counts by a factor; means stay."""
+    model.arms[:, :, KNOWN] *= factor
+    model.arms[:, :, ASKED] *= factor
+    model.arms[:, :, SPREAD] /= math.sqrt(factor)
+
+
+@part
+def copy(target: I32, source: I32) -> None:
+    """Copy an array of one dimension."""
+    for i in range(target.shape[0]):
+        target[i] = source[i]
+
+
+@part
+def fits(links: I32, pick: I32, variable: int, value: int) -> bool:
+    """Whether a value is legal with those picked already; -1 is none."""
+    for link in range(links.shape[0]):
+        a, b = links[link, 0], links[link, 2]
+        if a == variable and pick[b] >= 0:
+            if (value == links[link, 1]) != (pick[b] == links[link, 3]):
+                return False
+        elif b == variable and pick[a] >= 0:  # noqa: SIM102
+            if (value == links[link, 3]) != (pick[a] == links[link, 1]):
+                return False
+    return True
+
+
+@part
+def draw(model: Model, role: int, pick: I32) -> None:
+    """Pick values for all variables that have none, one by one uniformly among those legal."""
+    for i in range(model.picks.shape[2]):
+        if pick[i] < 0:
+            size = model.shape[SIZE, i]
+            value = below(model.random[role], size)
+            while not fits(model.links, pick, i, value):
+                value = below(model.random[role], size)
+            pick[i] = value
+
+
+@part
+def mutate(model: Model, role: int, pick: I32) -> int:
+    """Change a random variable to another random value; returns the variable.
+
+    Where a link forbids the result, the variable at its other end changes, too, to a random legal
+    value; or else some values could never be reached.
+    """
+    i = below(model.random[role], model.picks.shape[2])
+    value = below(model.random[role], model.shape[SIZE, i] - 1)
+    if value >= pick[i]:
+        value += 1
+    pick[i] = value
+    if not fits(model.links, pick, i, value):
+        for link in range(model.links.shape[0]):
+            a, b = model.links[link, 0], model.links[link, 2]
+            if a == i:
+                pick[b] = -1
+            elif b == i:
+                pick[a] = -1
+        draw(model, role, pick)
+    return i
+
+
+@part
+def code_of(model: Model, pick: I32) -> int:
+    """A combination's number."""
+    code = 0
+    for i in range(model.picks.shape[2]):
+        code += pick[i] * model.shape[STRIDE, i]
+    return code
+
+
+@part
+def exploration(model: Model, role: int) -> float:
+    """sqrt(ln N)."""
+    return math.sqrt(math.log(max(1.0, model.arms[role, ALL, ASKED])))
+
+
+@part
+def ask_arm(model: Model, role: int, arm: int) -> None:
+    """One more simulation is asked for."""
+    row = model.arms[role, arm]
+    if row[KNOWN] == 0.0 and row[ASKED] == 0.0:
+        row[MEAN] = model.arms[role, ALL, MEAN] if model.arms[role, ALL, KNOWN] > 0.0 else 0.5
+    row[ASKED] += 1.0
+    row[SPREAD] = 1.0 / math.sqrt(row[ASKED])
+
+
+@part
+def ask_for(model: Model, simulation: int, role: int) -> int:
+    """The combination in `picks` is asked for; returns its arm."""
+    pick = model.picks[simulation, role]
+    for i in range(model.picks.shape[2]):
+        ask_arm(model, role, model.shape[FIRST, i] + pick[i])
+    arm = model.shape[FIRST, model.picks.shape[2]] + code_of(model, pick)
+    ask_arm(model, role, arm)
+    ask_arm(model, role, ALL)
+    return arm
+
+
+@part
+def tell_arm(model: Model, role: int, arm: int, reward: float) -> None:
+    """One more reward is known."""
+    row = model.arms[role, arm]
+    row[KNOWN] += 1.0
+    row[MEAN] += (reward - row[MEAN]) / row[KNOWN]
+
+
+@entry
+def ask_at_random(model: Model, count: int) -> None:
+    """Random legal combinations."""
+    for simulation in range(count):
+        for role in range(model.picks.shape[1]):
+            model.picks[simulation, role, :] = -1
+            draw(model, role, model.picks[simulation, role])
+            ask_for(model, simulation, role)
+
+
+@entry
+def tell_rewards(model: Model, rewards: F32, count: int) -> None:
+    """(count, R) the rewards of the combinations in flight."""
+    for role in range(model.picks.shape[1]):
+        for simulation in range(count):
+            reward = rewards[simulation, role]
+            pick = model.picks[simulation, role]
+            for i in range(model.picks.shape[2]):
+                tell_arm(model, role, model.shape[FIRST, i] + pick[i], reward)
+            arm = model.shape[FIRST, model.picks.shape[2]] + code_of(model, pick)
+            tell_arm(model, role, arm, reward)
+            tell_arm(model, role, ALL, reward)
