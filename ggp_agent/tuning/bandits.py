@@ -17,20 +17,20 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ggp_agent.search.kernel import entry, part
 from ggp_agent.tuning.dice import below, chance
 from ggp_agent.tuning.model import (
     FIRST,
-    MEAN,
     SIZE,
-    SPREAD,
     STRIDE,
     URGENCY,
     Model,
+    allowed,
     ask_for,
+    bound_of,
     exploration,
-    fits,
     new_model,
     tell_rewards,
 )
@@ -67,6 +67,14 @@ class Bandits:
     """whether the bandit over combinations has those, too, that were never chosen"""
 
 
+I64 = NDArray[np.int64]
+
+MOST_VALUES = 4096
+KEY_SCALE = 2.0**32
+"""A value's bound, dice for ties, and its number make one integer, so that the best value is a
+plain maximum: 40 bits for the bound in units of 1 / KEY_SCALE, 12 for the dice, which are thrown
+once per batch, and 12 for the number."""
+
 NMC = Bandits(local=0.75)
 LOCAL = Bandits(local=1.0)
 MAB = Bandits(local=0.0, c_global=0.7, unseen=True)
@@ -79,12 +87,20 @@ class BanditTuner:
         self.model = new_model(space, roles, most, seed)
         self._kind = kind
         self._seen = _new_seen(space, roles, seed, kind)
+        self._keys = np.zeros((roles, 1 + sum(space.sizes)), np.int64)
 
     def ask(self, count: int) -> I32:
         """See `DiscreteTuner.ask`."""
         kind = self._kind
         ask_bandits(
-            self.model, self._seen, count, kind.local, kind.c_local, kind.c_global, kind.unseen
+            self.model,
+            self._seen,
+            self._keys,
+            count,
+            kind.local,
+            kind.c_local,
+            kind.c_global,
+            kind.unseen,
         )
         return self.model.picks[:count]
 
@@ -111,6 +127,7 @@ def _new_seen(space: Space, roles: int, seed: int, kind: Bandits) -> Seen:
 def ask_bandits(
     model: Model,
     seen: Seen,
+    keys: I64,
     count: int,
     local: float,
     c_local: float,
@@ -121,18 +138,22 @@ def ask_bandits(
     for role in range(model.picks.shape[1]):
         root = exploration(model, role)
         base = model.shape[FIRST, model.picks.shape[2]]
+        _key_values(model, role, keys[role], c_local * root)
         if local < 1.0:
             _value_all(model, seen, role, base, c_global * root)
         for simulation in range(count):
             if local < 1.0 and _exploits(model, seen, role, local, unseen):
                 _choose_global(model, seen, simulation, role, unseen)
             else:
-                _choose_local(model, simulation, role, c_local * root)
+                _choose_local(model, role, model.picks[simulation, role], keys[role])
             arm = ask_for(model, simulation, role)
+            if local > 0.0:
+                pick = model.picks[simulation, role]
+                _key_picked(model, role, pick, keys[role], c_local * root)
             if local < 1.0:
                 place = _note_seen(seen, role, arm - base)
-                row = model.arms[role, arm]
-                replace(seen.trees[role], place, row[MEAN] + c_global * root * row[SPREAD])
+                bound = bound_of(model, role, arm, c_global * root)
+                replace(seen.trees[role], place, bound)
 
 
 @part
@@ -150,7 +171,7 @@ def _value_all(model: Model, seen: Seen, role: int, base: int, c: float) -> None
     size = tree.shape[0] >> 1
     for place in range(seen.count[role]):
         arm = base + seen.order[role, place]
-        tree[size + place] = model.arms[role, arm, MEAN] + c * model.arms[role, arm, SPREAD]
+        tree[size + place] = bound_of(model, role, arm, c)
     play_all(tree, seen.count[role])
 
 
@@ -170,21 +191,40 @@ def _choose_global(model: Model, seen: Seen, simulation: int, role: int, unseen:
 
 
 @part
-def _choose_local(model: Model, simulation: int, role: int, c: float) -> None:
+def _choose_local(model: Model, role: int, pick: I32, keys: I64) -> None:
     """pi_l: every variable's value by its own bandit, among those legal with the ones before."""
-    pick = model.picks[simulation, role]
-    pick[:] = -1
+    for i in range(pick.shape[0]):
+        pick[i] = -1
+    for i in range(pick.shape[0]):
+        first = model.shape[FIRST, i]
+        only, never = allowed(model.links, pick, i)
+        if only < 0:
+            best = np.int64(-1)
+            for arm in range(first, first + never):
+                best = max(best, keys[arm])
+            for arm in range(first + never + 1, first + model.shape[SIZE, i]):
+                best = max(best, keys[arm])
+            only = best & np.int64(MOST_VALUES - 1)
+        pick[i] = only
+
+
+@part
+def _key_values(model: Model, role: int, keys: I64, c: float) -> None:
+    """Make keys of the upper confidence bounds of all values, by arm; see `KEY_SCALE`."""
     for i in range(model.picks.shape[2]):
-        size, first = model.shape[SIZE, i], model.shape[FIRST, i]
-        value = below(model.random[role], size)  # the first of several that are best
-        best, chosen = -1.0, -1
-        for _ in range(size):
-            row = model.arms[role, first + value]
-            bound = row[MEAN] + c * row[SPREAD]
-            if bound > best and fits(model.links, pick, i, value):
-                best, chosen = bound, value
-            value = value + 1 if value + 1 < size else 0
-        pick[i] = chosen
+        for value in range(model.shape[SIZE, i]):
+            arm = model.shape[FIRST, i] + value
+            bound = np.int64(bound_of(model, role, arm, c) * KEY_SCALE)
+            keys[arm] = (bound << 24) | (below(model.random[role], MOST_VALUES) << 12) | value
+
+
+@part
+def _key_picked(model: Model, role: int, pick: I32, keys: I64, c: float) -> None:
+    """The same for the values of a combination."""
+    for i in range(pick.shape[0]):
+        arm = model.shape[FIRST, i] + pick[i]
+        bound = np.int64(bound_of(model, role, arm, c) * KEY_SCALE)
+        keys[arm] = (bound << 24) | (keys[arm] & np.int64(MOST_VALUES * MOST_VALUES - 1))
 
 
 @part

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp_agent.search.kernel import part
-from ggp_agent.search.selection import random_below, random_real
+from ggp_agent.search.selection import random_below, random_real, random_word
 from ggp_agent.tuning.space import I32
 
 Dice = NDArray[np.uint64]
@@ -17,6 +17,16 @@ Dice = NDArray[np.uint64]
 def below(dice: Dice, bound: int) -> int:
     """A uniform integer below `bound`."""
     return np.int64(random_below(dice, bound))  # type: ignore[return-value]  # signed for numba
+
+
+@part
+def two_below(dice: Dice, first: int, second: I32) -> tuple[int, int]:
+    """A uniform i < `first`, and a uniform integer below `second[i]`, of one word."""
+    word = random_word(dice)
+    half = np.uint64(32)
+    i = np.int64(((word >> half) * np.uint64(first)) >> half)
+    low = word & np.uint64(0xFFFFFFFF)
+    return i, np.int64((low * np.uint64(second[i])) >> half)  # type: ignore[return-value]
 
 
 @part

@@ -15,7 +15,16 @@ import numpy as np
 
 from ggp_agent.search.kernel import entry, part
 from ggp_agent.tuning.dice import below, chance, shuffle
-from ggp_agent.tuning.model import Model, ask_for, copy, draw, fits, mutate, new_model, tell_rewards
+from ggp_agent.tuning.model import (
+    Model,
+    allowed,
+    ask_for,
+    copy,
+    draw,
+    mutate,
+    new_model,
+    tell_rewards,
+)
 from ggp_agent.tuning.scores import (
     COUNT,
     Scores,
@@ -137,10 +146,11 @@ def _evolve(
 @part
 def _cross(model: Model, role: int, first: I32, second: I32, child: I32) -> None:
     """Uniform crossover; where a link forbids one parent's value the other's is taken."""
-    child[:] = -1
     for i in range(child.shape[0]):
-        heads = below(model.random[role], 2) == 0
-        value = first[i] if heads else second[i]
-        if not fits(model.links, child, i, value):
-            value = second[i] if heads else first[i]
+        child[i] = -1
+    for i in range(child.shape[0]):
+        value = first[i] if below(model.random[role], 2) == 0 else second[i]
+        only, never = allowed(model.links, child, i)
+        if value == never or (only >= 0 and value != only):
+            value = first[i] + second[i] - value
         child[i] = value

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp_agent.search.kernel import entry, part
-from ggp_agent.tuning.dice import below
+from ggp_agent.tuning.dice import below, two_below
 from ggp_agent.tuning.space import F32, F64, I32, Space
 
-SIZE, FIRST, STRIDE = range(3)
+SIZE, FIRST, STRIDE, OTHERS = range(4)
 """Rows of `shape`."""
 
 MEAN, SPREAD, KNOWN, ASKED = range(4)
@@ -38,8 +38,8 @@ class Model(NamedTuple):
     """The arrays that all tuners share."""
 
     shape: I32
-    """(3, d + 1) per variable: values, its first arm, weight of its pick in a combination's code;
-    the last column has the first arm of combinations"""
+    """(4, d + 1) per variable: values, its first arm, weight of its pick in a combination's code,
+    values less 1; the last column has the first arm of combinations"""
     links: I32
     """(links, 4) see `Space`"""
     arms: F64
@@ -53,8 +53,9 @@ class Model(NamedTuple):
 def new_model(space: Space, roles: int, most: int, seed: int) -> Model:
     """A model that knows nothing, for at most `most` simulations in flight."""
     sizes = np.array(space.sizes, np.int32)
-    shape = np.zeros((3, len(sizes) + 1), np.int32)
+    shape = np.zeros((4, len(sizes) + 1), np.int32)
     shape[SIZE, :-1] = sizes
+    shape[OTHERS, :-1] = sizes - 1
     shape[FIRST, 0] = 1
     shape[FIRST, 1:] = 1 + np.cumsum(sizes)
     shape[STRIDE, :-1] = np.append(np.cumprod(sizes[:0:-1])[::-1], 1)
@@ -85,52 +86,49 @@ def copy(target: I32, source: I32) -> None:
 
 
 @part
-def fits(links: I32, pick: I32, variable: int, value: int) -> bool:
-    """Whether a value is legal with those picked already; -1 is none."""
+def allowed(links: I32, pick: I32, variable: int) -> tuple[int, int]:
+    """What is legal with the values picked already, where -1 is none.
+
+    Returns the only value that is, or -1 for several, and the one value that is not, or -1.
+    """
     for link in range(links.shape[0]):
-        a, b = links[link, 0], links[link, 2]
-        if a == variable and pick[b] >= 0:
-            if (value == links[link, 1]) != (pick[b] == links[link, 3]):
-                return False
-        elif b == variable and pick[a] >= 0:  # noqa: SIM102
-            if (value == links[link, 3]) != (pick[a] == links[link, 1]):
-                return False
-    return True
+        other, here, there = -1, 0, 0
+        if links[link, 0] == variable:
+            other, here, there = links[link, 2], links[link, 1], links[link, 3]
+        elif links[link, 2] == variable:
+            other, here, there = links[link, 0], links[link, 3], links[link, 1]
+        if other >= 0 and pick[other] >= 0:
+            return (here, -1) if pick[other] == there else (-1, here)
+    return -1, -1
 
 
 @part
 def draw(model: Model, role: int, pick: I32) -> None:
     """Pick values for all variables that have none, one by one uniformly among those legal."""
-    for i in range(model.picks.shape[2]):
+    for i in range(pick.shape[0]):
         if pick[i] < 0:
-            size = model.shape[SIZE, i]
-            value = below(model.random[role], size)
-            while not fits(model.links, pick, i, value):
-                value = below(model.random[role], size)
-            pick[i] = value
+            only, never = allowed(model.links, pick, i)
+            while only < 0:
+                value = below(model.random[role], model.shape[SIZE, i])
+                if value != never:
+                    only = value
+            pick[i] = only
 
 
 @part
-def mutate(model: Model, role: int, pick: I32) -> int:
-    """Change a random variable to another random value; returns the variable.
+def mutate(model: Model, role: int, pick: I32) -> None:
+    """Change a random variable to another random value.
 
     Where a link forbids the result, the variable at its other end changes, too, to a random legal
     value; or else some values could never be reached.
     """
-    i = below(model.random[role], model.picks.shape[2])
-    value = below(model.random[role], model.shape[SIZE, i] - 1)
-    if value >= pick[i]:
-        value += 1
-    pick[i] = value
-    if not fits(model.links, pick, i, value):
-        for link in range(model.links.shape[0]):
-            a, b = model.links[link, 0], model.links[link, 2]
-            if a == i:
-                pick[b] = -1
-            elif b == i:
-                pick[a] = -1
-        draw(model, role, pick)
-    return i
+    i, value = two_below(model.random[role], pick.shape[0], model.shape[OTHERS])
+    pick[i] = value + 1 if value >= pick[i] else value
+    for link in range(model.links.shape[0]):
+        a, b = model.links[link, 0], model.links[link, 2]
+        if (pick[a] == model.links[link, 1]) != (pick[b] == model.links[link, 3]):
+            pick[b if a == i else a] = -1
+            draw(model, role, pick)
 
 
 @part
@@ -146,6 +144,12 @@ def code_of(model: Model, pick: I32) -> int:
 def exploration(model: Model, role: int) -> float:
     """sqrt(ln N)."""
     return math.sqrt(math.log(max(1.0, model.arms[role, ALL, ASKED])))
+
+
+@part
+def bound_of(model: Model, role: int, arm: int, c: float) -> float:
+    """The upper confidence bound of an arm with the bonus c / sqrt(n)."""
+    return model.arms[role, arm, MEAN] + c * model.arms[role, arm, SPREAD]
 
 
 @part
@@ -166,7 +170,7 @@ def ask_for(model: Model, simulation: int, role: int) -> int:
         ask_arm(model, role, model.shape[FIRST, i] + pick[i])
     arm = model.shape[FIRST, model.picks.shape[2]] + code_of(model, pick)
     ask_arm(model, role, arm)
-    ask_arm(model, role, ALL)
+    model.arms[role, ALL, ASKED] += 1.0
     return arm
 
 

@@ -19,10 +19,9 @@ from ggp_agent.tuning.dice import below
 from ggp_agent.tuning.model import (
     ASKED,
     FIRST,
-    MEAN,
-    SPREAD,
     Model,
     ask_for,
+    bound_of,
     code_of,
     copy,
     draw,
@@ -31,10 +30,13 @@ from ggp_agent.tuning.model import (
     new_model,
     tell_rewards,
 )
-from ggp_agent.tuning.space import F32, I32, Space
+from ggp_agent.tuning.space import F32, F64, I32, Space
 
 NEIGHBOURS = 5
 C = 0.2
+
+NOTHING = -1.0
+"""The bound of a tuple of which nothing is known."""
 
 
 class NtbeaTuner:
@@ -50,12 +52,14 @@ class NtbeaTuner:
         c: float = C,
     ) -> None:
         self.model = new_model(space, roles, most, seed)
-        self._neighbours, self._c = neighbours, c
-        self._individual = np.full((roles, 3, len(space.names)), -1, np.int32)
+        self._c = c
+        self._bounds = np.zeros((roles, 1 + sum(space.sizes)))
+        self._present = np.full((roles, len(space.names)), -1, np.int32)
+        self._mutants = np.zeros((roles, neighbours, len(space.names)), np.int32)
 
     def ask(self, count: int) -> I32:
         """See `DiscreteTuner.ask`."""
-        ask_ntbea(self.model, self._individual, count, self._neighbours, self._c)
+        ask_ntbea(self.model, self._bounds, self._present, self._mutants, count, self._c)
         return self.model.picks[:count]
 
     def tell(self, rewards: F32) -> None:
@@ -64,46 +68,72 @@ class NtbeaTuner:
 
 
 @entry
-def ask_ntbea(model: Model, individual: I32, count: int, neighbours: int, c: float) -> None:
+def ask_ntbea(model: Model, bounds: F64, present: I32, mutants: I32, count: int, c: float) -> None:
     """Let every role's individual evolve `count` times.
 
-    `individual` (R, 3, d): the present one (-1 before the first), a mutant, the best mutant.
+    `bounds` (R, values + 1): room for those of tuples of length 1.  `present` (R, d): the
+    individuals, -1 before the first.  `mutants` (R, neighbours, d): room for these.
     """
     for role in range(model.picks.shape[1]):
-        present, mutant, chosen = individual[role, 0], individual[role, 1], individual[role, 2]
+        individual = present[role]
         bonus = c * exploration(model, role)
+        _bound_known(model, role, bounds[role], bonus)
         for simulation in range(count):
-            if present[0] < 0:
-                draw(model, role, present)
+            if individual[0] < 0:
+                draw(model, role, individual)
             else:
-                best, ties = -1.0, 0
-                for _ in range(neighbours):
-                    copy(mutant, present)
-                    mutate(model, role, mutant)
-                    bound = _bound(model, role, mutant, bonus)
-                    if bound > best:
-                        best, ties = bound, 0
-                    if bound == best:  # ties are broken uniformly
-                        ties += 1
-                        if below(model.random[role], ties) == 0:
-                            copy(chosen, mutant)
-                copy(present, chosen)
-            copy(model.picks[simulation, role], present)
+                for mutant in range(mutants.shape[1]):
+                    copy(mutants[role, mutant], individual)
+                    mutate(model, role, mutants[role, mutant])
+                best = _best(model, role, mutants[role], bounds[role], bonus)
+                copy(individual, mutants[role, best])
+            copy(model.picks[simulation, role], individual)
             ask_for(model, simulation, role)
+            _bound_picked(model, role, individual, bounds[role], bonus)
 
 
 @part
-def _bound(model: Model, role: int, pick: I32, bonus: float) -> float:
+def _best(model: Model, role: int, mutants: I32, bounds: F64, bonus: float) -> int:
+    """The mutant with the highest bound; ties are broken uniformly."""
+    highest, best, ties = -1.0, 0, 0
+    for mutant in range(mutants.shape[0]):
+        bound = _bound(model, role, mutants[mutant], bounds, bonus)
+        if bound > highest:
+            highest, best, ties = bound, mutant, 1
+        elif bound == highest:
+            ties += 1
+            if below(model.random[role], ties) == 0:
+                best = mutant
+    return best
+
+
+@part
+def _bound_known(model: Model, role: int, bounds: F64, bonus: float) -> None:
+    """Put the bounds of the tuples of length 1 into `bounds`, by arm."""
+    for arm in range(1, bounds.shape[0]):
+        known = model.arms[role, arm, ASKED] > 0.0
+        bounds[arm] = bound_of(model, role, arm, bonus) if known else NOTHING
+
+
+@part
+def _bound_picked(model: Model, role: int, pick: I32, bounds: F64, bonus: float) -> None:
+    """The same for those of a combination."""
+    for i in range(pick.shape[0]):
+        arm = model.shape[FIRST, i] + pick[i]
+        bounds[arm] = bound_of(model, role, arm, bonus)
+
+
+@part
+def _bound(model: Model, role: int, pick: I32, bounds: F64, bonus: float) -> float:
     """The mean upper confidence bound of a combination's tuples of length 1 and d; 0 for none."""
     total, tuples = 0.0, 0
-    variables = model.picks.shape[2]
-    for i in range(variables):
-        row = model.arms[role, model.shape[FIRST, i] + pick[i]]
-        if row[ASKED] > 0.0:
-            total += row[MEAN] + bonus * row[SPREAD]
+    for i in range(pick.shape[0]):
+        arm = model.shape[FIRST, i] + pick[i]
+        if bounds[arm] != NOTHING:
+            total += bounds[arm]
             tuples += 1
-    row = model.arms[role, model.shape[FIRST, variables] + code_of(model, pick)]
-    if row[ASKED] > 0.0:
-        total += row[MEAN] + bonus * row[SPREAD]
+    arm = model.shape[FIRST, pick.shape[0]] + code_of(model, pick)
+    if model.arms[role, arm, ASKED] > 0.0:
+        total += bound_of(model, role, arm, bonus)
         tuples += 1
     return total / tuples if tuples > 0 else 0.0

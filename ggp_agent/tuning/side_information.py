@@ -23,10 +23,10 @@ from ggp_agent.search.kernel import entry, part
 from ggp_agent.tuning.dice import below, real, shuffle
 from ggp_agent.tuning.model import (
     Model,
+    allowed,
     ask_for,
     copy,
     draw,
-    fits,
     new_model,
     tell_rewards,
 )
@@ -208,7 +208,8 @@ def _draw_candidate(model: Model, scores: Scores, lsi: Lsi, role: int, pick: I32
         for value in range(lsi.values.shape[0]):
             variable, number = lsi.values[value, 0], lsi.values[value, 1]
             weight = -1.0
-            if pick[variable] < 0 and fits(model.links, pick, variable, number):
+            only, never = allowed(model.links, pick, variable)
+            if pick[variable] < 0 and number != never and (only < 0 or number == only):
                 weight = mean_of(scores, role, value)
                 total += weight
                 open_values += 1

@@ -36,7 +36,7 @@ class Space:
     """Variables, in the order in which tuners choose their values.
 
     A link (i, a, j, b) allows value number a of variable i only with value number b of variable j,
-    and the other way round.
+    and the other way round.  A variable is in one link at most.
     """
 
     names: tuple[str, ...]
