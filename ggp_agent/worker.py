@@ -38,7 +38,9 @@ from ggp_agent.errors import WorkerError
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
 from ggp_agent.thinking import LegalThinker, Thinker
+from ggp_agent.tuning.adaptive import adaptive
 from propnet.machine import PropnetStateMachine
+from propnet.vectors import LANES
 
 log = logging.getLogger(__name__)
 
@@ -61,9 +63,15 @@ def make_thinker(machine: StateMachine, role: int, agent: Agent, seed: int) -> T
         return LegalThinker(machine, role, None)
     if strategy == "random":
         return LegalThinker(machine, role, random.Random(seed))
+    tuner = adaptive(agent, len(machine.roles), LANES, seed)
+    search: NativeSearch | PlainSearch
     if isinstance(machine, PropnetStateMachine):
-        return NativeSearch(machine.network, role, agent, seed, compiled=True)
-    return PlainSearch(machine, role, agent, seed)
+        search = NativeSearch(machine.network, role, agent, seed, tuner, compiled=True)
+    else:
+        search = PlainSearch(machine, role, agent, seed, tuner)
+    if tuner is not None:
+        tuner.watch(search.trace)
+    return search
 
 
 class Game:

@@ -18,7 +18,9 @@ from ggp_agent.agents import Agent
 from ggp_agent.cli.common import agent_from, agent_options, json_option, new_seed, seed_option
 from ggp_agent.library import find_game
 from ggp_agent.search.native import NativeSearch
+from ggp_agent.tuning.adaptive import adaptive
 from propnet.machine import PropnetStateMachine
+from propnet.vectors import LANES
 
 CODE_SECONDS = 60.0
 """Seconds for which the game's machine code is waited for before the measurement."""
@@ -78,7 +80,8 @@ def measure(name: str, agent: Agent, seconds: float, positions: int, seed: int) 
     """Search some positions of a game; keys as `bench search --json` prints them."""
     game = find_game(name)
     machine = PropnetStateMachine.from_rules(game.rule_sheet())
-    search = NativeSearch(machine.network, 0, agent, seed, compiled=True)
+    tuner = adaptive(agent, len(machine.roles), LANES, seed)
+    search = NativeSearch(machine.network, 0, agent, seed, tuner, compiled=True)
     code = search.wait_for_code(CODE_SECONDS)
     search.simulate(1)  # kernels are loaded here
     traces = []

@@ -14,7 +14,15 @@ from gdl.rules import RuleSheet, Term
 from gdl.state_machine import CHANCE_ROLE
 from ggp_agent.agents import find_agent
 from ggp_agent.board import draw
-from ggp_agent.cli.common import json_option, new_seed, run_async, seed_option, state_machine
+from ggp_agent.cli.common import (
+    json_option,
+    new_seed,
+    run_async,
+    seed_option,
+    state_machine,
+    tuner_options,
+    tuner_settings,
+)
 from ggp_agent.errors import GameError
 from ggp_agent.library import Game, find_game
 from ggp_agent.manager.local import LocalPlayer
@@ -30,6 +38,7 @@ from ggp_agent.manager.runner import (
     run_match,
 )
 from ggp_agent.match import stated_roles
+from ggp_agent.tuning.adaptive import check_tuning
 from ggp_agent.workers import WorkerPool
 
 
@@ -61,6 +70,7 @@ from ggp_agent.workers import WorkerPool
     show_default=True,
     help="Folder for the match record.",
 )
+@tuner_options
 @click.option("--quiet", is_flag=True, help="Show the result only.")
 @seed_option
 @json_option
@@ -78,7 +88,8 @@ def match(
     """Run a match of GAME between PLAYERs, one per role in the order of the rules.
 
     A PLAYER is the URL of a server (http://localhost:9147) or the name of an agent that is run
-    here, with parameters after colons (uct:C=0.4:simulations=1000).
+    here, with parameters after colons (uct:C=0.4:simulations=1000, ap-ntbea:tune=K,Ref,C).
+    --tuner and --tune are for all agents that search and name no tuner themselves.
     """
     chosen, seed = find_game(game), new_seed(seed)
     for name, clock in (("--start-clock", start_clock), ("--play-clock", play_clock)):
@@ -118,7 +129,12 @@ def _player(text: str, pool: WorkerPool, seed: int) -> Player:
         return HttpPlayer(text)
     name, *settings = text.split(":")
     try:
-        return LocalPlayer(find_agent(name).with_settings(settings), pool, seed)
+        agent = find_agent(name)
+        if agent["strategy"] == "mcts" and agent["tuner"] == "off":
+            settings = [*tuner_settings(), *settings]
+        agent = agent.with_settings(settings)
+        check_tuning(agent)
+        return LocalPlayer(agent, pool, seed)
     except GgpError as error:
         hint = "a player is a URL like http://localhost:9147 or an agent's name"
         raise click.UsageError(f"{error}; {hint}") from error

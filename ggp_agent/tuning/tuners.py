@@ -1,4 +1,4 @@
-"""The tuners by name, and what they have in common."""
+"""The tuners by name (`ggp_agent.parameters.TUNERS`), and what they have in common."""
 
 from __future__ import annotations
 
