@@ -12,7 +12,17 @@ import sys
 import click
 
 from gdl.errors import GgpError
-from ggp_agent.cli import agents, analyze, bench, bench_search, lists, matches, rules, serving
+from ggp_agent.cli import (
+    agents,
+    analyze,
+    bench,
+    bench_search,
+    bench_tuning,
+    lists,
+    matches,
+    rules,
+    serving,
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -47,6 +57,7 @@ for _command in (
 
 
 bench.bench.add_command(bench_search.search)
+bench.bench.add_command(bench_tuning.tuning)
 
 
 def main() -> None:
