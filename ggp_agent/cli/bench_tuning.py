@@ -77,7 +77,7 @@ def tuning(
         table.add_row(name, *cells)
     if not as_json:
         click.echo(f"{simulations} simulations, {in_flight} in flight, {runs} runs, seed {seed}")
-        Console(soft_wrap=True).print(table)
+        Console(width=110).print(table)
 
 
 def _cell(results: list[Regret]) -> str:

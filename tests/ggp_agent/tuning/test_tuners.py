@@ -1,0 +1,152 @@
+"""What holds for every tuner, and regret on synthetic landscapes."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from ggp_agent.errors import ParameterError
+from ggp_agent.parameters import TUNERS as DECLARED
+from ggp_agent.tuning.cma_es import CmaTuner
+from ggp_agent.tuning.landscapes import LANDSCAPES, make_landscape
+from ggp_agent.tuning.model import ALL, ASKED, FIRST, KNOWN, MEAN
+from ggp_agent.tuning.regret import measure_regret
+from ggp_agent.tuning.tournament import new_trees, winner
+from ggp_agent.tuning.tuners import TUNERS, make_tuner
+from tests.ggp_agent.tuning.oracle import SPACES, Oracle, run
+
+DISCRETE = [name for name in TUNERS if not name.startswith("cmaes")]
+
+
+def test_names() -> None:
+    assert list(TUNERS) == list(DECLARED)
+    with pytest.raises(ParameterError, match="ntbea"):
+        make_tuner("best", SPACES["two"], 1, 1, 1)
+
+
+@pytest.mark.parametrize("batch", [1, 32])
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("name", DISCRETE)
+def test_choices_are_legal_and_counted(name: str, space: str, batch: int) -> None:
+    tuner = make_tuner(name, SPACES[space], 2, 32, 1)
+    assert not isinstance(tuner, CmaTuner)
+    legal, seen = set(Oracle(SPACES[space]).legal), Counter[tuple[int, ...]]()
+    dice, total = np.random.default_rng(1), 0.0
+    for _ in range(320 // batch):
+        picks = tuner.ask(batch).copy()
+        rewards = dice.integers(0, 2, (batch, 2)).astype(np.float32)
+        tuner.tell(rewards)
+        total += float(rewards[:, 1].sum())
+        seen.update(map(tuple, picks[:, 1].tolist()))
+        assert set(map(tuple, picks.reshape(-1, picks.shape[2]).tolist())) <= legal
+    arms, first = tuner.model.arms[1], tuner.model.shape[FIRST]
+    assert arms[ALL, KNOWN] == 320
+    assert arms[ALL, MEAN] == pytest.approx(total / 320)
+    for picks_, times in seen.items():
+        code = int(np.ravel_multi_index(picks_, SPACES[space].sizes))
+        assert arms[first[-1] + code, KNOWN] == times
+    for i, size in enumerate(SPACES[space].sizes):
+        known = arms[first[i] : first[i] + size, KNOWN]
+        assert known.tolist() == [sum(n for p, n in seen.items() if p[i] == v) for v in range(size)]
+    if name != "fixed-random":
+        assert np.array_equal(arms[:, ASKED], arms[:, KNOWN])
+
+
+@pytest.mark.parametrize("name", TUNERS)
+def test_the_same_seed_gives_the_same_choices(name: str) -> None:
+    chosen = []
+    for seed in (7, 7, 8):
+        tuner = make_tuner(name, SPACES["two"], 2, 16, seed)
+        picks = []
+        for _ in range(20):
+            picks.append(tuner.ask(16).tolist())
+            tuner.tell(np.tile(np.arange(16, dtype=np.float32)[:, None] / 16, (1, 2)))
+        chosen.append(picks)
+    assert chosen[0] == chosen[1]
+    assert chosen[0] != chosen[2]
+
+
+def test_random_choices_are_uniform_variable_by_variable() -> None:
+    tuner = make_tuner("random", SPACES["linked"], 1, 64, 1)
+    chosen = Counter(run(tuner, 0.5, 6400, 64))  # type: ignore[arg-type]
+    assert len(chosen) == 15
+    without = sum(n for picks, n in chosen.items() if picks[0] == 0)
+    assert abs(without - 6400 / 3) < 150
+    assert all(abs(n - 6400 / 18) < 90 for picks, n in chosen.items() if picks[0] > 0)
+
+
+def test_fixed_random_is_one_combination_for_all_roles() -> None:
+    chosen = set()
+    for seed in range(60):
+        tuner = make_tuner("fixed-random", SPACES["two"], 2, 8, seed)
+        picks = {tuple(row) for _ in range(3) for row in tuner.ask(8).reshape(-1, 2).tolist()}
+        assert len(picks) == 1
+        chosen |= picks
+    assert len(chosen) > 8
+
+
+def test_tournament_winners_are_greatest() -> None:
+    from ggp_agent.tuning.bandits import MAB, BanditTuner
+
+    tuner = BanditTuner(SPACES["two"], 1, 8, 1, MAB)
+    run(tuner, 0.5, 64, 8)
+    tree = tuner._seen.trees[0]
+    size = len(tree) // 2
+    for node in range(1, size):
+        assert tree[node] == max(tree[2 * node], tree[2 * node + 1])
+    assert tree[size + winner.py_func(tree, tuner.model.random[0])] == tree[size:].max()
+    assert new_trees(1, 5).shape == (1, 16)
+
+
+class TestLandscapes:
+    @pytest.mark.parametrize("name", LANDSCAPES)
+    def test_values_are_probabilities(self, name: str) -> None:
+        ground = make_landscape(name, 1)
+        for table in (ground.before, ground.after):
+            legal = ground.space.legal_codes()
+            assert np.isnan(table).sum() == ground.space.combinations - len(legal)
+            assert (table[legal] >= 0.3).all()
+            assert (table[legal] <= 0.7).all()
+        assert np.array_equal(ground.before, make_landscape(name, 1).before, equal_nan=True)
+
+    def test_where_variables_interact_none_tells_anything_alone(self) -> None:
+        ground = make_landscape("interacting", 1)
+        grid = ground.before.reshape(ground.space.sizes)
+        for i in range(4):
+            others = tuple(j for j in range(4) if j != i)
+            means = np.nanmean(grid, axis=others)
+            assert np.ptp(means) < 0.06  # of 0.4
+        alone = make_landscape("separable", 1).before.reshape(ground.space.sizes)
+        assert np.ptp(np.nanmean(alone, axis=(0, 1, 2))) > 0.08
+
+    def test_points_of_the_cube(self) -> None:
+        ground = make_landscape("flat", 1)
+        points = np.random.default_rng(1).random((200, 1, 4))
+        picks = ground.nearest(points)
+        assert all(ground.space.is_legal(row) for row in picks[:, 0].tolist())
+        assert ground.nearest(np.ones((1, 1, 4)))[0, 0].tolist() == [9, 7, 8, 10]
+
+
+class TestRegret:
+    @pytest.mark.parametrize("landscape", ["interacting", "drifting", "separable"])
+    @pytest.mark.parametrize("name", ["ntbea", "nmc"])
+    def test_ntbea_and_nmc_clearly_beat_random(self, name: str, landscape: str) -> None:
+        for seed in (1, 2, 3):
+            regret = measure_regret(name, landscape, 15_000, 64, seed)
+            chance = measure_regret("random", landscape, 15_000, 64, seed)
+            assert regret.overall < 0.9 * chance.overall
+            assert regret.last < 0.9 * chance.last
+
+    def test_lsi_ends_well(self) -> None:
+        regret = measure_regret("lsi", "separable", 30_000, 64, 1)
+        assert regret.last < 0.5 * regret.overall
+
+    @pytest.mark.parametrize("name", TUNERS)
+    def test_where_all_are_alike_there_is_none(self, name: str) -> None:
+        assert measure_regret(name, "flat", 600, 16, 1).overall == 0
+
+    def test_it_is_repeatable(self) -> None:
+        results = [measure_regret("ntbea", "drifting", 1000, 16, seed) for seed in (3, 3, 4)]
+        assert results[0] == results[1] != results[2]
