@@ -49,7 +49,7 @@ class Seen(NamedTuple):
     bandit may choose those as well, of those that were not seen, in random order"""
     place: I32
     """(R, C) the place of a combination in `order`, -1 unless seen"""
-    count: I32
+    number: I32
     """(R,) combinations seen"""
     trees: F64
     """(R, 2 S) tournaments of the values of those seen, by place"""
@@ -118,7 +118,7 @@ def _new_seen(space: Space, roles: int, seed: int, kind: Bandits) -> Seen:
     return Seen(
         order=order,
         place=np.full((roles, combinations), -1, np.int32),
-        count=np.zeros(roles, np.int32),
+        number=np.zeros(roles, np.int32),
         trees=new_trees(roles, combinations),
     )
 
@@ -161,7 +161,7 @@ def _exploits(model: Model, seen: Seen, role: int, local: float, unseen: bool) -
     """Whether the bandit over combinations is to choose; it can't while it has no arm."""
     if local > 0.0 and chance(model.random[role], local):
         return False
-    return unseen or seen.count[role] > 0
+    return unseen or seen.number[role] > 0
 
 
 @part
@@ -169,16 +169,16 @@ def _value_all(model: Model, seen: Seen, role: int, base: int, c: float) -> None
     """The tournament of all combinations seen."""
     tree = seen.trees[role]
     size = tree.shape[0] >> 1
-    for place in range(seen.count[role]):
+    for place in range(seen.number[role]):
         arm = base + seen.order[role, place]
         tree[size + place] = bound_of(model, role, arm, c)
-    play_all(tree, seen.count[role])
+    play_all(tree, seen.number[role])
 
 
 @part
 def _choose_global(model: Model, seen: Seen, simulation: int, role: int, unseen: bool) -> None:
     """pi_g: the combination of the highest value; one never tried has first-play urgency."""
-    known = seen.count[role]
+    known = seen.number[role]
     code = 0
     if unseen and known < seen.order.shape[1] and seen.trees[role, 1] < URGENCY:
         code = seen.order[role, known]
@@ -232,8 +232,8 @@ def _note_seen(seen: Seen, role: int, code: int) -> int:
     """The place of a combination, which is a new one where it was not seen before."""
     place = seen.place[role, code]
     if place < 0:
-        place = seen.count[role]
+        place = seen.number[role]
         seen.order[role, place] = code
         seen.place[role, code] = place
-        seen.count[role] += 1
+        seen.number[role] += 1
     return place

@@ -37,7 +37,7 @@ BY_PROGRESS = frozenset(("tolstagnation",))
 
 
 class CmaTuner:
-    """A `ContinuousTuner` with one search distribution per role."""
+    """One search distribution per role, side by side; like a `DiscreteTuner`, but with points."""
 
     def __init__(
         self, space: Space, roles: int, most: int, seed: int, restarts: bool = False
@@ -48,7 +48,7 @@ class CmaTuner:
         self._slots = np.zeros((most, roles), np.int32)
 
     def ask(self, count: int) -> F64:
-        """See `ContinuousTuner.ask`."""
+        """(count, R, d) points of the unit cube for the next `count` simulations."""
         for role, evolution in enumerate(self._roles):
             slots = evolution.ask(count)
             self._slots[:count, role] = slots
@@ -56,7 +56,7 @@ class CmaTuner:
         return self._points[:count]
 
     def tell(self, rewards: F32) -> None:
-        """See `ContinuousTuner.tell`."""
+        """(count, R) what these simulations brought every role, in [0, 1]."""
         for role, evolution in enumerate(self._roles):
             evolution.tell(self._slots[: len(rewards), role], rewards[:, role])
 

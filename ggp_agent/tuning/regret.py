@@ -9,7 +9,7 @@ import numpy as np
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.landscapes import make_landscape
 from ggp_agent.tuning.side_information import LsiTuner
-from ggp_agent.tuning.space import F32
+from ggp_agent.tuning.space import F32, I32
 from ggp_agent.tuning.tuners import make_tuner
 
 
@@ -38,6 +38,7 @@ def measure_regret(
     done = 0
     while done < simulations:
         count = min(in_flight, simulations - done)
+        picks: I32
         if isinstance(player, CmaTuner):
             picks = ground.nearest(player.ask(count))
         else:

@@ -13,7 +13,7 @@ from ggp_agent.tuning.evolution import EvolutionTuner
 from ggp_agent.tuning.model import Model, ask_at_random, new_model, tell_rewards
 from ggp_agent.tuning.ntbea import NtbeaTuner
 from ggp_agent.tuning.side_information import LsiTuner
-from ggp_agent.tuning.space import F32, F64, I32, Space
+from ggp_agent.tuning.space import F32, I32, Space
 
 
 class DiscreteTuner(Protocol):
@@ -27,16 +27,6 @@ class DiscreteTuner(Protocol):
 
     def ask(self, count: int) -> I32:
         """(count, R, d) the combinations for the next `count` simulations, until the next call."""
-
-    def tell(self, rewards: F32) -> None:
-        """(count, R) what these simulations brought every role, in [0, 1]."""
-
-
-class ContinuousTuner(Protocol):
-    """The same for tuners that choose points of the unit cube."""
-
-    def ask(self, count: int) -> F64:
-        """(count, R, d) the points for the next `count` simulations, until the next call."""
 
     def tell(self, rewards: F32) -> None:
         """(count, R) what these simulations brought every role, in [0, 1]."""
@@ -81,7 +71,7 @@ class FixedRandomTuner:
         tell_rewards(self.model, rewards, len(rewards))
 
 
-Maker = Callable[[Space, int, int, int], DiscreteTuner | ContinuousTuner]
+Maker = Callable[[Space, int, int, int], DiscreteTuner | CmaTuner]
 
 TUNERS: dict[str, Maker] = {
     "nmc": partial(BanditTuner, kind=NMC),
@@ -99,7 +89,7 @@ TUNERS: dict[str, Maker] = {
 
 def make_tuner(
     name: str, space: Space, roles: int, most: int, seed: int
-) -> DiscreteTuner | ContinuousTuner:
+) -> DiscreteTuner | CmaTuner:
     """The tuners of that name for `roles` roles and at most `most` simulations in flight.
 
     Raises `ParameterError` for an unknown name.

@@ -1,4 +1,4 @@
-"""The statistics of all tuners once more, in plain Python and straight from the papers' formulas."""
+"""The statistics of all tuners once more, in plain Python, straight from the papers' formulas."""
 
 from __future__ import annotations
 
