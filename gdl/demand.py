@@ -27,13 +27,15 @@ POSSIBLE, DEMAND = "#possible ", "#demand "
 CURRENT_STATE = frozenset({"true", "does"})
 
 
-def demand_driven(clauses: Iterable[Clause]) -> Iterator[Clause]:
+def demand_driven(
+    clauses: Iterable[Clause], asked: Iterable[str] = KEYWORD_RELATIONS
+) -> Iterator[Clause]:
     """The rules with guards, and the possible copy that the guards depend on.
 
-    In place of `{true(F)} :- next(F)` and so on, the caller has to add choices over
-    `possible("true")` and `possible("does")`.
+    The relations `asked` are wanted whole.  In place of `{true(F)} :- next(F)` and so on, the
+    caller has to add choices over `possible("true")` and `possible("does")`.
     """
-    yield from _Rewriting.of(list(clauses)).clauses()
+    yield from _Rewriting.of(list(clauses), frozenset(asked)).clauses()
 
 
 def possible(relation: str) -> str:
@@ -52,7 +54,7 @@ class _Rewriting:
     """relation → argument positions that every call knows, where there are any"""
 
     @classmethod
-    def of(cls, rules: list[Clause]) -> _Rewriting:
+    def of(cls, rules: list[Clause], asked: frozenset[str]) -> _Rewriting:
         dynamic = set(CURRENT_STATE)
         while True:
             more = {
@@ -64,11 +66,11 @@ class _Rewriting:
                 break
             dynamic |= more
         result = cls(rules, dynamic, {})
-        result.known = result._guardable()
+        result.known = result._guardable(asked)
         result._settle()
         return result
 
-    def _guardable(self) -> dict[str, frozenset[int]]:
+    def _guardable(self, asked: frozenset[str]) -> dict[str, frozenset[int]]:
         """The relations that may be guarded, at first on all positions.
 
         Not those that something static is the negation of: they have to be complete before it.
@@ -93,7 +95,7 @@ class _Rewriting:
         derived = {name_of(rule.head) for rule in self.rules if rule.body}
         return {
             name: frozenset(range(max(arity[name])))
-            for name in sorted(derived - set(KEYWORD_RELATIONS) - complete)
+            for name in sorted(derived - asked - complete)
             if len(arity[name]) == 1 and max(arity[name]) > 0
         }
 

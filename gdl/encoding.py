@@ -1,7 +1,7 @@
-"""Names for other reasoners: GDL's any-character symbols as identifiers that ASP and Prolog share.
+"""Names for other reasoners: GDL's any-character symbols as identifiers that logic programs share.
 
 Symbol number k becomes the constant `ck`, the function `fk`, the relation `rk` or the variable
-`Vk`; GDL's own relations keep their names.  What clingo or Prolog print is read back with `decode`.
+`Vk`; GDL's own relations keep their names.  What these print is read back with `decode`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ class Dialect:
     equal: str
 
 
-ASP = Dialect("not ", "!=", "=")
 PROLOG = Dialect("\\+ ", "\\==", "==")
 
 

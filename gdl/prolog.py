@@ -176,7 +176,7 @@ class _Process:
         self._path = Path(file.name)  # the child removes it once it has read it
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 (for as long as the process)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "gdl.prolog_process", file.name],
+            [sys.executable, "-P", "-m", "gdl.prolog_process", file.name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,

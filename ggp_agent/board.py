@@ -30,6 +30,9 @@ MAX_GUESSED_LABELS = 40
 MAX_GUESSED_PIECE = 8
 """A guessed board has no glyphs of its own, so that pieces longer than this make it a list."""
 
+Position = int | tuple[int, ...]
+"""Which argument of a fluent, counted from 1, or several, which are read as one."""
+
 _COORDINATE = re.compile(r"([a-z]?)(0|[1-9]\d?)|([a-z])")
 _EMPTY_PIECES = ("blank", "empty")
 
@@ -39,20 +42,25 @@ class BoardDescription:
     """Which fluents are the board, and how it is drawn.
 
     A fluent of `relation` puts a piece on a square; `column`, `row` and `piece` are the positions
-    of its arguments, counted from 1.  A piece without a glyph is shown by its name.
+    of its arguments, counted from 1.  Where one of them is several positions, coordinates are
+    written together (`b2`: column b of the second level) and pieces with spaces (`white king`).
+    Where `piece` is no position at all, `()`, the relation's name is the piece.  A piece without a
+    glyph is shown by its name.
     """
 
     relation: str
     columns: tuple[str, ...]
-    """labels of the columns, left to right"""
+    """labels of the columns, left to right; an empty one is a gap"""
     rows: tuple[str, ...]
-    """labels of the rows, top to bottom"""
-    column: int = 1
-    row: int = 2
-    piece: int = 3
+    """labels of the rows, top to bottom; an empty one is a gap"""
+    column: Position = 1
+    row: Position = 2
+    piece: Position = 3
     glyphs: Mapping[str, str] = field(default_factory=dict, hash=False)
     """piece → one character"""
     empty: str = "."
+    shape: tuple[str, ...] = ()
+    """a text per row, a character per column: a space where the board has no square; () none"""
 
     @classmethod
     def from_json(cls, data: object) -> BoardDescription:
@@ -60,22 +68,22 @@ class BoardDescription:
         if not isinstance(data, dict):
             raise GameError("must be an object")
         needed = ("relation", "columns", "rows")
-        allowed = (*needed, "column", "row", "piece", "glyphs", "empty")
+        allowed = (*needed, "column", "row", "piece", "glyphs", "empty", "shape")
         for key in data:
             if key not in allowed:
                 raise GameError(f"unknown key {key!r}; known: {', '.join(allowed)}")
         for key in needed:
             if key not in data:
                 raise GameError(f"the key '{key}' is missing")
-        positions = {key: data.get(key, i + 1) for i, key in enumerate(("column", "row", "piece"))}
-        _check_positions(positions)
+        columns, rows = _labels(data["columns"], "columns"), _labels(data["rows"], "rows")
         return cls(
             relation=_word(data["relation"], "relation"),
-            columns=_labels(data["columns"], "columns"),
-            rows=_labels(data["rows"], "rows"),
+            columns=columns,
+            rows=rows,
             glyphs=_glyphs(data.get("glyphs", {})),
             empty=_glyph(data.get("empty", "."), "empty"),
-            **positions,
+            shape=_shape(data.get("shape", []), len(columns), len(rows)),
+            **_positions(data),
         )
 
     def square(self, fluent: Term) -> tuple[str, str] | None:
@@ -83,17 +91,25 @@ class BoardDescription:
         arguments = arguments_of(fluent)
         if name_of(fluent) != self.relation or len(arguments) < self._arity:
             return None
-        column, row = _text(arguments[self.column - 1]), _text(arguments[self.row - 1])
+        column, row = _read(arguments, self.column, ""), _read(arguments, self.row, "")
         return (column, row) if column in self.columns and row in self.rows else None
 
     def glyph(self, fluent: Term) -> str:
         """What is drawn for a fluent of the board."""
-        piece = _text(arguments_of(fluent)[self.piece - 1])
+        piece = _read(arguments_of(fluent), self.piece, " ") or self.relation
         return self.glyphs.get(piece, piece)
+
+    def background(self, column: int, row: int) -> str:
+        """What is drawn where no piece is; columns and rows are counted from 0."""
+        if not self.columns[column] or not self.rows[row]:
+            return ""
+        return " " if self.shape and self.shape[row][column] == " " else self.empty
 
     @property
     def _arity(self) -> int:
-        return max(self.column, self.row, self.piece)
+        return max(
+            p for position in (self.column, self.row, self.piece) for p in _several(position)
+        )
 
 
 def draw(fluents: Iterable[Term], description: BoardDescription | None = None) -> str:
@@ -198,8 +214,11 @@ def _grid(pieces: Iterable[Term], board: BoardDescription) -> list[str]:
         return f"{' ' * (margin - cell_len(label))}{label}  {' '.join(padded)}".rstrip()
 
     lines = [
-        line(row, (squares.get((column, row), board.empty) for column in board.columns))
-        for row in board.rows
+        line(
+            row,
+            (squares.get((c, row), board.background(x, y)) for x, c in enumerate(board.columns)),
+        )
+        for y, row in enumerate(board.rows)
     ]
     return [*lines, line("", board.columns)]
 
@@ -240,12 +259,29 @@ def _text(term: Term) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)
 
 
-def _check_positions(positions: Mapping[str, object]) -> None:
-    for key, value in positions.items():
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+def _several(position: Position) -> tuple[int, ...]:
+    return (position,) if isinstance(position, int) else position
+
+
+def _read(arguments: tuple[Term, ...], position: Position, separator: str) -> str:
+    """What stands at a position of a fluent's arguments."""
+    return separator.join(_text(arguments[p - 1]) for p in _several(position))
+
+
+def _positions(data: Mapping[str, object]) -> dict[str, Position]:
+    """`column`, `row` and `piece`: a position each, or a list of them; none will do for `piece`."""
+    positions: dict[str, Position] = {}
+    for i, key in enumerate(("column", "row", "piece")):
+        value = data.get(key, i + 1)
+        listed = value if isinstance(value, list) and (value or key == "piece") else [value]
+        several = tuple(p for p in listed if isinstance(p, int) and not isinstance(p, bool))
+        if len(several) < len(listed) or min(several, default=1) < 1:
             raise GameError(f"'{key}' must be an argument's position, counted from 1")
-    if len(set(positions.values())) < len(positions):
+        positions[key] = several[0] if len(several) == 1 else several
+    used = [p for position in positions.values() for p in _several(position)]
+    if len(set(used)) < len(used):
         raise GameError("'column', 'row' and 'piece' must be three different positions")
+    return positions
 
 
 def _word(value: object, key: str) -> str:
@@ -257,8 +293,9 @@ def _word(value: object, key: str) -> str:
 def _labels(value: object, key: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not value:
         raise GameError(f"'{key}' must be a list of at least one label")
-    labels = tuple(_word(label, key) for label in value)
-    if len(set(labels)) < len(labels):
+    labels = tuple("" if label == "" else _word(label, key) for label in value)
+    named = [label for label in labels if label]
+    if len(set(named)) < len(named):
         raise GameError(f"'{key}' has the same label twice")
     return labels
 
@@ -275,3 +312,11 @@ def _glyphs(value: object) -> dict[str, str]:
     if not isinstance(value, dict):
         raise GameError("'glyphs' must be an object: piece to character")
     return {piece.lower(): _glyph(glyph, f"glyphs.{piece}") for piece, glyph in value.items()}
+
+
+def _shape(value: object, columns: int, rows: int) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(line, str) for line in value):
+        raise GameError(f"'shape' must be a list of texts, one for each row, not {value!r}")
+    if value and (len(value) != rows or any(len(line) != columns for line in value)):
+        raise GameError(f"'shape' must be {rows} texts of {columns} characters, as the board is")
+    return tuple(value)

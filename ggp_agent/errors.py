@@ -25,5 +25,9 @@ class WorkerError(GgpError):
     """The process that thinks for a match died or could not do what it was told."""
 
 
+class TournamentError(GgpError):
+    """A tournament that can't be: a wrong setting, or results that belong to another one."""
+
+
 class SearchError(GgpError):
     """The search can't work with the parameters that it was given."""

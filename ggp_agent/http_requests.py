@@ -41,7 +41,7 @@ class Limits:
     """How much, in bytes, and how long, in seconds, one request may take."""
 
     head: int = 64 * 1024
-    body: int = 16 * 1024 * 1024
+    body: int = 4 * 1024 * 1024
     read_timeout: float = 30.0
     """From the connection to the last byte of the request."""
     idle: float = 1.0

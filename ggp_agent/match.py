@@ -21,6 +21,7 @@ from gdl.errors import GgpError
 from gdl.rules import RuleSheet, Term, name_of
 from ggp_agent.agents import Agent
 from ggp_agent.clock import Margin, answer_by
+from ggp_agent.effort import Effort
 from ggp_agent.errors import MessageError, WorkerError
 from ggp_agent.protocol import Start, move_term
 from ggp_agent.report import one_line
@@ -80,6 +81,7 @@ class AgentMatch:
         self._worker: WorkerProcess | None = None
         self._minder: asyncio.Task[None] | None = None
         self._closed = False
+        self.effort = Effort()
 
     async def start(self) -> None:
         """Think during the start clock; returns when it is time to answer `ready`."""
@@ -90,8 +92,8 @@ class AgentMatch:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(0.0, by - time.monotonic())):
                 await self._ready.wait()
-                if self._agent["strategy"] in ("random", "legal"):
-                    return  # nothing to think about
+                if self._agent["strategy"] in ("random", "legal") or self._agent["simulations"]:
+                    return  # nothing to think about, or as much of it whatever the clock says
                 await asyncio.sleep(max(0.0, by - time.monotonic()))
 
     async def play(self, moves: tuple[str, ...] | None) -> str:
@@ -193,6 +195,7 @@ class AgentMatch:
                 case "safe":
                     self._note_safe(reply["id"], reply["move"])
                 case "move":
+                    self.effort.add(reply.get("report", {}))
                     self._settle(reply["id"], reply["move"])
                     self._trace(reply)
                 case "failed":

@@ -4,9 +4,9 @@ It reads commands and writes replies as JSON objects, one per line.  Commands (`
 match, `play` (answer with a move by a deadline), `warm` (load everything that takes long).
 Replies (`"say"`): `warm`; `ready` when a reasoner is there; `safe` a legal move of the state just
 entered, to have one whatever happens, with the `id` of the last `play` (None before the first);
-`move` the answer to `play` with the same `id`; `failed`.
+`move` the answer to `play` with the same `id`, and a `report` of what it took; `failed`.
 
-Compiling the rules to a propnet happens in a thread, which mostly waits for the grounder.  If it
+Compiling the rules to a propnet happens in a thread.  If it
 takes long, a Prolog reasoner is started meanwhile, and plays until the propnet is there: for ever,
 where the rules can't be grounded.
 """
@@ -27,14 +27,15 @@ from collections.abc import Callable
 from typing import Any
 
 from gdl.errors import GgpError
-from gdl.gringo import die_with_parent
 from gdl.grounding import GROUNDER_BYTES
 from gdl.prolog import PrologStateMachine
 from gdl.rules import RuleSheet, Term, read_term
 from gdl.state_machine import JointMove, Move, State, StateMachine
 from gdl.validation import check_rules
 from ggp_agent.agents import Agent
+from ggp_agent.effort import Stopwatch
 from ggp_agent.errors import WorkerError
+from ggp_agent.parent import die_with_parent
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
 from ggp_agent.thinking import LegalThinker, Thinker
@@ -169,6 +170,7 @@ class Worker:
         self._asked: Event | None = None
         self._latest: int | None = None
         self._answered: Move | None = None
+        self._stopwatch = Stopwatch()
 
     def post(self, event: Event) -> None:
         """Queue a command; may be called from any thread."""
@@ -209,7 +211,8 @@ class Worker:
             return
         if time.monotonic() < self._think_until:
             try:
-                self._game.thinker.think(self._think_until, lambda: not self._events.empty())
+                with self._stopwatch.running():
+                    self._game.thinker.think(self._think_until, lambda: not self._events.empty())
             except GgpError as error:
                 log.warning("thinking was cut short: %s", error)
         if not self._events.empty():
@@ -279,6 +282,9 @@ class Worker:
             log.error("%s is not legal; playing the first legal move", self._answered)
             self._answered = moves[0]
         move, report = game.write(self._answered), dict(game.thinker.report())
+        report |= self._stopwatch.lap()
+        if not isinstance(game.machine, PropnetStateMachine):
+            del report["cpu_s"]  # the work is done in Prolog's process
         self._say(say="move", id=asked["id"], move=move, report=report)
 
     def _compile(self, sheet: RuleSheet) -> None:

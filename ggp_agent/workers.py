@@ -29,13 +29,17 @@ class WorkerProcess:
         self._process = process
 
     @classmethod
-    async def start(cls) -> WorkerProcess:
-        """Start a process and let it warm up.  Raises `WorkerError` if that is impossible."""
+    async def start(cls, module: str = "ggp_agent.worker") -> WorkerProcess:
+        """Start a process and let it warm up.  Raises `WorkerError` if that is impossible.
+
+        `module` is what the process runs; it must understand the command `warm`.
+        """
         try:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
+                "-P",  # the current folder's files are none of ours
                 "-m",
-                "ggp_agent.worker",
+                module,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 limit=LINE_LIMIT,
@@ -78,6 +82,12 @@ class WorkerProcess:
             if reply["say"] == "warm":
                 return
         raise WorkerError("the worker process ended while it was loading; see its messages above")
+
+    async def finish(self) -> None:
+        """Tell the process that no more commands will come, and wait until it has ended."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        await self._process.wait()
 
     async def end(self) -> None:
         """Kill the process."""

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
-from propnet.kernel_cache import keep_kernels_of
+import gdl.instantiation.engine  # noqa: F401  # before the next call: its kernels are gdl's own
+from gdl.kernel_cache import keep_kernels_of
 
 keep_kernels_of(Path(__file__).parent)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from propnet.kernel_cache import kernel
+from gdl.kernel_cache import kernel
 from propnet.layout import ALL, I32, NONE, U64, Lanes, Layout
 from propnet.vectors import (
     any_lane,

@@ -138,31 +138,42 @@ def strata(
 
 
 @njit(cache=True)
-def _most_frequent(
-    low: IntArray, high: IntArray, pool: IntArray, first: int, last: int, count: IntArray
-) -> int:
-    """The literal in most of the products first..last-1, or -1 where none occurs twice."""
+def _count(
+    low: IntArray, high: IntArray, pool: IntArray, first: int, last: int, count: IntArray,
+    seen: IntArray, free: int,
+) -> int:  # fmt: skip
+    """Count in how many of the products first..last-1 each literal is; put the literals on `seen`.
+
+    Returns the new end of the stack `seen`.
+    """
+    for product in range(first, last):
+        for i in range(low[product], high[product]):
+            if count[pool[i]] == 0:
+                seen[free] = pool[i]
+                free += 1
+            count[pool[i]] += 1
+    return free
+
+
+@njit(cache=True)
+def _most_frequent(count: IntArray, seen: IntArray, first: int, last: int) -> int:
+    """The literal of `seen[first:last]` in most products, or -1 where none is in two."""
     best, most = -1, 1
-    for product in range(first, last):
-        for i in range(low[product], high[product]):
-            literal = pool[i]
-            count[literal] += 1
-            if count[literal] > most:
-                best, most = literal, count[literal]
-    for product in range(first, last):
-        for i in range(low[product], high[product]):
-            count[pool[i]] = 0
+    for i in range(first, last):
+        if count[seen[i]] > most:
+            best, most = seen[i], count[seen[i]]
     return best
 
 
 @njit(cache=True)
 def _divide(
-    low: IntArray, high: IntArray, pool: IntArray, first: int, last: int, factor: int
-) -> tuple[int, int]:
+    low: IntArray, high: IntArray, pool: IntArray, first: int, last: int, factor: int,
+    count: IntArray,
+) -> tuple[int, int]:  # fmt: skip
     """Split products first..last-1 by a factor: new ends of the rest and of the quotient.
 
     The products without the factor are moved to the front, first..rest-1; copies of the others,
-    less the factor, are put on the stack, last..quotient-1.
+    less the factor, are put on the stack, last..quotient-1, and are no longer counted.
     """
     free = 0
     for product in range(first, last):
@@ -177,6 +188,8 @@ def _divide(
                 pool[free] = pool[i]
                 free += 1
         if holds:
+            for i in range(low[product], high[product]):
+                count[pool[i]] -= 1
             low[quotient], high[quotient] = start, free
             quotient += 1
         else:
@@ -192,30 +205,40 @@ def _sum_of_products(
 ) -> int:
     """The literal of the sum of the first products; the arrays' rest is used as a stack.
 
-    Each frame of the stack is a sum that is being factored: its products, the factor that was
-    last taken out of it, and the terms that it already has.
+    Each frame of the stack is a sum that is being factored: its products, the literals in them and
+    their counts, the factor that was last taken out of it, and the terms that it already has.
+    `count` (frames, literals) is all zeros before and after.
     """
     frames = len(low) // max(products, 1) + 1
     first, last = np.zeros(frames, np.int32), np.zeros(frames, np.int32)
     factors, own_terms = np.zeros(frames, np.int32), np.zeros(frames, np.int32)
+    own_seen, seen = np.zeros(frames + 1, np.int32), np.empty(len(pool), np.int32)
     terms = np.empty(len(low), np.int32)
     pair = np.empty(2, np.int32)
     depth, term_count = 0, 0
     last[0] = products
+    own_seen[1] = _count(low, high, pool, 0, products, count[0], seen, 0)
     while True:
-        factor = _most_frequent(low, high, pool, first[depth], last[depth], count)
+        factor = _most_frequent(count[depth], seen, own_seen[depth], own_seen[depth + 1])
         if factor >= 0:
-            rest, quotient = _divide(low, high, pool, first[depth], last[depth], factor)
+            rest, quotient = _divide(
+                low, high, pool, first[depth], last[depth], factor, count[depth]
+            )
             factors[depth] = factor
             first[depth + 1], last[depth + 1] = last[depth], quotient
             last[depth] = rest
             own_terms[depth + 1] = term_count
             depth += 1
+            own_seen[depth + 1] = _count(
+                low, high, pool, first[depth], last[depth], count[depth], seen, own_seen[depth]
+            )
             continue
         for product in range(first[depth], last[depth]):
             literals = pool[low[product] : high[product]].copy()
             terms[term_count] = make_and(gates, literals, len(literals))
             term_count += 1
+        for i in range(own_seen[depth], own_seen[depth + 1]):
+            count[depth, seen[i]] = 0
         start = own_terms[depth]
         result = make_or(gates, terms[start:term_count], term_count - start)
         if depth == 0:
@@ -242,7 +265,10 @@ def build(
     those of the other atoms are filled in.
     """
     driver = literal_of.copy()
-    count = np.zeros(2 * len(gates.first), np.int32)
+    frames = 2
+    if len(offsets) > 1:
+        frames += np.max(offsets[1:] - offsets[:-1])
+    count = np.zeros((frames, 2 * len(gates.first)), np.int32)
     for atom in order:
         products = rule_first[atom + 1] - rule_first[atom]
         literals, longest = 0, 0

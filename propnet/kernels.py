@@ -18,8 +18,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from gdl.kernel_cache import kernel
 from propnet.choice import choose_moves, choose_moves_greedily, draw_lanes
-from propnet.kernel_cache import kernel
 from propnet.layout import ALL, I32, NONE, U64, Lanes, Layout
 from propnet.network import GOALS, POSITION, STEP
 from propnet.schedule import COMMIT
@@ -58,6 +58,8 @@ __all__ = [
 ]
 
 _ONE = np.uint64(1)
+# Python's integers are literals to numba, which would compile the callee for each of them
+_POSITION, _GOALS, _STEP = np.int64(POSITION), np.int64(GOALS), np.int64(STEP)
 
 
 @kernel
@@ -113,7 +115,7 @@ def _feed_back(layout: Layout, values: U64, phase: int, first: int, last: int) -
 def see_position(layout: Layout, lanes: Lanes) -> None:
     """Evaluate what follows from the fluents: terminal, legal moves, and what next needs."""
     lanes.code[0] = layout.code[0]
-    _evaluate(layout, lanes, POSITION)
+    _evaluate(layout, lanes, _POSITION)
 
 
 @kernel
@@ -123,7 +125,7 @@ def advance(layout: Layout, lanes: Lanes) -> None:
     Lanes of `restart`, which must not be active, get the initial state; others stay.
     """
     values, following = lanes.values, lanes.following
-    _evaluate(layout, lanes, STEP)
+    _evaluate(layout, lanes, _STEP)
     if lanes.code[0] != 0:
         call_code(lanes.code[0], COMMIT, values)
         return
@@ -200,7 +202,7 @@ def _retire(lanes: Lanes, limits: I32, step: int, lengths: I32) -> None:
 @kernel
 def read_goals(layout: Layout, lanes: Lanes, goals: NDArray[np.uint8]) -> None:
     """Evaluate goals; `goals` (R, LANES): the highest value that holds, 0 where none does."""
-    _evaluate(layout, lanes, GOALS)
+    _evaluate(layout, lanes, _GOALS)
     goals[:] = 0
     row = lanes.ended
     for k in range(len(layout.goals)):
@@ -326,7 +328,7 @@ def simulate(
 @kernel
 def _add_goals(layout: Layout, lanes: Lanes, totals: NDArray[np.float64]) -> None:
     """Sum the goals of the lanes of `restart`: of each role the highest value that holds."""
-    _evaluate(layout, lanes, GOALS)
+    _evaluate(layout, lanes, _GOALS)
     left = load(lanes.restart, 0)
     for k in range(len(layout.goals) - 1, -1, -1):
         role = layout.goal_role[k]

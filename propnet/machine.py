@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from gdl.errors import ReasonerError
-from gdl.grounding import ground
+from gdl.grounding import GROUNDER_BYTES, ground
 from gdl.rules import RuleSheet, Term, write_term
 from gdl.state_machine import JointMove, Move, State
 from propnet import kernels
@@ -35,7 +35,7 @@ class PropnetStateMachine:
 
     @classmethod
     def from_rules(
-        cls, rule_sheet: RuleSheet, *, seconds: float | None = None, memory: int = 0
+        cls, rule_sheet: RuleSheet, *, seconds: float | None = None, memory: int = GROUNDER_BYTES
     ) -> PropnetStateMachine:
         """Ground a rule sheet and compile it (see `gdl.grounding.ground` for the errors)."""
         return cls(compile_network(ground(rule_sheet, seconds=seconds, memory=memory)))
@@ -102,7 +102,9 @@ class PropnetStateMachine:
 
     def _packed(self, state: State) -> U64:
         assert isinstance(state, bytes)
-        return np.frombuffer(state, np.uint64)[np.newaxis]
+        return np.frombuffer(state, np.uint64)[
+            np.newaxis
+        ].copy()  # numba: not another type of array
 
     def _see(self, state: State) -> None:
         if state == self._seen:

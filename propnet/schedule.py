@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import NamedTuple
 
 from propnet.network import GOALS, POSITION, STEP, Network
@@ -21,14 +22,17 @@ from propnet.network import GOALS, POSITION, STEP, Network
 COMMIT = 3
 """The phase behind the network's: fluents get their next values."""
 CODE_PHASES = 4
-CHUNK_EDGES = 300
+CHUNK_EDGES = 200
 """Inputs of the gates of a chunk; compilers take more than linear time for long functions."""
 
 ROW, REGISTER, SLOT = 0, 1, 2
 
 
 class Operation(NamedTuple):
-    """A gate to compute; in `COMMIT`, a fluent that takes its next value, or a copy of one."""
+    """A gate to compute; in `COMMIT`, a fluent that takes its next value, or a copy of one.
+
+    Copies, and parts of wide gates, are values that get numbers behind those of the nodes.
+    """
 
     node: int
     literals: Sequence[int]
@@ -45,11 +49,11 @@ class Schedule:
     phases: tuple[tuple[Chunk, ...], ...]
     """(CODE_PHASES,)"""
     place: bytearray
-    """(nodes + copies,) ROW, REGISTER or SLOT"""
+    """(values,) ROW, REGISTER or SLOT"""
     slot: list[int]
-    """(nodes + copies,) where the place is SLOT, its number"""
+    """(values,) where the place is SLOT, its number"""
     inverted: bytearray
-    """(nodes + copies,) 1 where the place holds the negation"""
+    """(values,) 1 where the place holds the negation"""
     slots: int
     """number of slots, at least 1"""
 
@@ -61,10 +65,12 @@ class Schedule:
 
 def schedule(network: Network, chunk_edges: int = CHUNK_EDGES) -> Schedule:
     """Order and places for a network."""
+    numbers = count(len(network.first) - 1)
     orders = [_ordered(network, phase) for phase in (POSITION, GOALS, STEP)]
-    orders.append(_commit(network))
-    phases = tuple(tuple(_cut(order, chunk_edges)) for order in orders)
-    values = len(network.first) - 1 + len(network.fluents)
+    orders.append(_commit(network, numbers))
+    narrow = [list(_narrowed(order, chunk_edges // 2, numbers)) for order in orders]
+    phases = tuple(tuple(_cut(order, chunk_edges)) for order in narrow)
+    values = next(numbers)
     place, slot = bytearray(values), [0] * values
     kept = _kept(network)
     slots = max(_find_places(phase, kept, place, slot) for phase in phases)
@@ -91,17 +97,34 @@ def _ordered(network: Network, phase: int) -> list[Operation]:
     return order
 
 
-def _commit(network: Network) -> list[Operation]:
+def _commit(network: Network, numbers: Iterator[int]) -> list[Operation]:
     """Fluents that take their next values; where this is another fluent, it is copied before."""
-    fluents, copy = len(network.fluents), len(network.first) - 1
+    fluents = len(network.fluents)
     copies: list[Operation] = []
     changes: list[Operation] = []
     for fluent, literal in enumerate(network.next.tolist(), 1):
         if 0 < literal >> 1 <= fluents and literal >> 1 != fluent:
+            copy = next(numbers)
             copies.append(Operation(copy, (literal,)))
-            literal, copy = 2 * copy, copy + 1
+            literal = 2 * copy
         changes.append(Operation(fluent, (literal,)))
     return copies + changes
+
+
+def _narrowed(
+    operations: list[Operation], width: int, numbers: Iterator[int]
+) -> Iterator[Operation]:
+    """The operations, those with many inputs as a conjunction of conjunctions of fewer."""
+    width = max(2, width)
+    for node, literals in operations:
+        while len(literals) > width:
+            parts = []
+            for low in range(0, len(literals), width):
+                part = next(numbers)
+                yield Operation(part, literals[low : low + width])
+                parts.append(2 * part)
+            literals = parts
+        yield Operation(node, literals)
 
 
 def _cut(operations: list[Operation], edges: int) -> Iterator[Chunk]:

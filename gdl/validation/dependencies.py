@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
+from gdl.graphs import components
 from gdl.kif import Node
 from gdl.rules import Term, arguments_of, is_variable, variables_of
 from gdl.validation.findings import Report
@@ -37,7 +38,7 @@ def check_dependencies(statements: Iterable[Statement], report: Report) -> None:
     graph: dict[str, set[str]] = {}
     for head, rule in rules:
         graph.setdefault(head.name, set()).update(literal.name for literal in rule.literals)
-    component = _components(graph)
+    component = components(graph)
     cycles: dict[int, list[tuple[Literal, Statement]]] = defaultdict(list)
     for head, rule in rules:
         cycles[component[head.name]].append((head, rule))
@@ -73,7 +74,7 @@ def _check_negation(rules: _Rules, in_cycle: Callable[[Literal], bool], report: 
             for i, literals in enumerate(inside)
         }
     )
-    component = _components(uses)
+    component = components(uses)
     for i, literal in negated:
         partners = [j for j in uses.get(i, ()) if _may_match(literal, rules[j][0])]
         cyclic = too_many or any(component[j] == component[i] for j in partners)
@@ -192,36 +193,3 @@ def _check_independence(
             chain = " <= ".join(map(report.spelling.write, way))
             message = f"'{head.word.text}' depends on '{target}': {chain}"
             report.add(f"depends-on-{target}", literal.word.offset, message)
-
-
-def _components(graph: Mapping[_Key, Iterable[_Key]]) -> dict[_Key, int]:
-    """Strongly connected components: node → number (Tarjan's algorithm, without recursion)."""
-    index: dict[_Key, int] = {}
-    low: dict[_Key, int] = {}
-    component: dict[_Key, int] = {}
-    unassigned: list[_Key] = []
-    path: list[tuple[_Key, Iterator[_Key]]] = []
-
-    def enter(node: _Key) -> None:
-        index[node] = low[node] = len(index)
-        unassigned.append(node)
-        path.append((node, iter(graph.get(node, ()))))
-
-    for root in graph:
-        if root not in index:
-            enter(root)
-        while path:
-            node, successors = path[-1]
-            successor = next(successors, None)
-            if successor is None:
-                path.pop()
-                if path:
-                    low[path[-1][0]] = min(low[path[-1][0]], low[node])
-                if low[node] == index[node]:
-                    while node not in component:
-                        component[unassigned.pop()] = index[node]
-            elif successor not in index:
-                enter(successor)
-            elif successor not in component:
-                low[node] = min(low[node], index[successor])
-    return component

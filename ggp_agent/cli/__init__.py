@@ -18,10 +18,12 @@ from ggp_agent.cli import (
     bench,
     bench_search,
     bench_tuning,
-    lists,
+    games,
     matches,
+    results,
     rules,
     serving,
+    tournaments,
 )
 
 
@@ -45,11 +47,15 @@ for _command in (
     serving.info,
     serving.warm,
     matches.match,
+    tournaments.tournament,
+    results.results,
     rules.check,
     rules.format_files,
     rules.perft,
     bench.bench,
-    lists.games,
+    games.games,
+    games.show,
+    games.playthrough,
     agents.agents,
     analyze.analyze,
 ):

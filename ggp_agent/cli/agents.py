@@ -8,9 +8,6 @@ import math
 from typing import Any
 
 import click
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from ggp_agent.agents import AGENTS, Agent
 from ggp_agent.cli.common import json_option
@@ -32,31 +29,18 @@ def agents(name: str | None, as_json: bool) -> None:
         return
     click.echo("Agents:")
     for agent in chosen:
-        click.echo(f"  {agent.name:12} {agent.summary}")
-    values = [AGENTS[name]] if name else [a for a in chosen if a["strategy"] == "mcts"]
-    click.echo("\nParameters:")
-    Console(soft_wrap=True).print(_table(values))
-    click.echo("* may have another value in every simulation, for every role")
-
-
-def _table(values: list[Agent]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    table.add_column(" name")
-    for agent in values:
-        table.add_column(agent.name, justify="right")
-    table.add_column("domain")
-    table.add_column("meaning", overflow="fold")
+        settings = ", ".join(f"{key}={value}" for key, value in agent.settings.items())
+        click.echo(f"  {agent.name:10} {agent.summary}" + (f" ({settings})" if settings else ""))
+    of = name or "the defaults"
+    click.echo(f"\nParameters (values of {of}; * may differ from simulation to simulation):")
+    shown = AGENTS[name] if name else Agent("", "", {})
     for parameter in PARAMETERS.values():
         star = "*" if parameter.name in PER_SIMULATION else ""
-        unit = f" [{parameter.unit}]" if parameter.unit else ""
-        source = f" ({parameter.source})" if parameter.source else ""
-        table.add_row(
-            f" {parameter.name} {star}",
-            *(f"{agent[parameter.name]}" for agent in values),
-            f"{parameter.domain}{unit}".replace("[", r"\["),
-            f"{parameter.help}{source}",
-        )
-    return table
+        unit = f" {parameter.unit}" if parameter.unit else ""
+        source = f"  [{parameter.source}]" if parameter.source else ""
+        value = f"{shown[parameter.name]}"
+        click.echo(f"  {parameter.name:10} {star:1} {value:>8}{unit}  {parameter.domain}")
+        click.echo(f"  {'':12} {'':8} {parameter.help}{source}")
 
 
 def _agent(agent: Agent) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from gdl.errors import GgpError
-from gdl.rules import RuleSheet, Term, read_term
+from gdl.kif import Expression, Source, read
+from gdl.rules import RuleSheet, read_term, term_from
 from gdl.state_machine import JointMove, State, StateMachine
 from ggp_agent.agents import Agent
 from ggp_agent.board import draw
@@ -28,7 +29,7 @@ from ggp_agent.cli.common import (
 from ggp_agent.errors import GameError
 from ggp_agent.library import find_game
 from ggp_agent.report import one_line
-from ggp_agent.worker import make_thinker
+from ggp_agent.worker import make_thinker, warm_up
 
 
 @click.command()
@@ -74,7 +75,7 @@ def analyze(
             goals = " ".join(map(str, machine.goals(state)))
             raise GameError(f"the game is over in this position; goals: {goals}")
         number = _role(machine, sheet, state, role)
-        report = _think(machine, number, agent, seed, state, joint_moves, seconds)
+        report = _think(machine, sheet, number, agent, seed, state, joint_moves, seconds)
         about = {
             "game": chosen.key,
             "agent": agent.name,
@@ -96,7 +97,7 @@ def _position(machine: StateMachine, sheet: RuleSheet, text: str) -> tuple[State
     state = machine.initial_state
     joint_moves: list[JointMove] = []
     for number, joint in enumerate(_read_joint_moves(text), 1):
-        if isinstance(joint, str) or len(joint) != len(machine.roles):
+        if len(joint) != len(machine.roles):
             raise GameError(f"joint move {number} must have {len(machine.roles)} moves")
         for role, move in enumerate(joint):
             if machine.is_terminal(state) or move not in machine.legal_moves(state, role):
@@ -107,12 +108,18 @@ def _position(machine: StateMachine, sheet: RuleSheet, text: str) -> tuple[State
     return state, joint_moves
 
 
-def _read_joint_moves(text: str) -> tuple[Term, ...]:
+def _read_joint_moves(text: str) -> list[JointMove]:
+    """Joint moves as lists of moves; a single move where there is one role may stand alone."""
+    source = Source(text, "--moves")
     try:
-        term = read_term(f"(moves {text})")
+        return [
+            [term_from(item, source) for item in node.items]
+            if isinstance(node, Expression)
+            else [term_from(node, source)]
+            for node in read(source)
+        ]
     except GgpError as error:
         raise click.BadParameter(str(error), param_hint="--moves") from error
-    return () if isinstance(term, str) else term[1:]
 
 
 def _role(machine: StateMachine, sheet: RuleSheet, state: State, name: str | None) -> int:
@@ -128,6 +135,7 @@ def _role(machine: StateMachine, sheet: RuleSheet, state: State, name: str | Non
 
 def _think(
     machine: StateMachine,
+    sheet: RuleSheet,
     role: int,
     agent: Agent,
     seed: int,
@@ -135,10 +143,11 @@ def _think(
     joint_moves: list[JointMove],
     seconds: float,
 ) -> dict[str, Any]:
+    warm_up()  # compiling kernels is no thinking
     thinker = make_thinker(machine, role, agent, seed)
     thinker.enter(state, joint_moves[-1] if joint_moves else None)
     thinker.think(time.monotonic() + seconds, lambda: False)
-    return {"move": thinker.choose(), **thinker.report()}
+    return {"move": sheet.write(thinker.choose()), **thinker.report()}
 
 
 def _show(report: dict[str, Any], most: int) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 import resource
-import statistics
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from itertools import pairwise
 from typing import Any
@@ -15,11 +16,12 @@ import click
 
 from gdl.errors import GgpError
 from gdl.grounding import GROUNDER_BYTES, ground
+from ggp_agent.cli.bench_simulate import How, measure, simulation_header, simulation_line
 from ggp_agent.cli.common import json_option, new_seed, seed_option
 from ggp_agent.library import find_game
+from propnet.layout import layout_of
 from propnet.network import compile_network
 from propnet.simulator import Simulator
-from propnet.vectors import WORDS
 
 
 @click.group()
@@ -43,21 +45,53 @@ def bench() -> None:
     show_default=True,
     help="Runs per game; medians are shown, with the spread.",
 )
+@click.option(
+    "--kernel",
+    type=click.Choice(["compiled", "interpreted"]),
+    default="compiled",
+    show_default=True,
+    help="Machine code, where the network is small enough, or the interpreter.",
+)
+@click.option(
+    "--width",
+    type=click.Choice(["1", "2", "4", "8"]),
+    default=None,
+    help="Words of 64 games that machine code computes at once  [default: the CPU's vectors].",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="Threads that play side by side; 0: one per core.",
+)
 @seed_option
+@click.option("--markdown", is_flag=True, help="A table in Markdown.")
 @json_option
 def simulate(
-    games: tuple[str, ...], seconds: float, runs: int, seed: int | None, as_json: bool
+    games: tuple[str, ...],
+    seconds: float,
+    runs: int,
+    kernel: str,
+    width: str | None,
+    threads: int,
+    seed: int | None,
+    markdown: bool,
+    as_json: bool,
 ) -> None:
-    """Random playouts on one core: transitions and games per second."""
-    seed = new_seed(seed)
+    """Random playouts: transitions and games per second, and the time until they begin.
+
+    Speeds of others are those that the design of this project quotes.
+    """
+    how = How(
+        seconds, runs, kernel, int(width or 0), threads or os.cpu_count() or 1, new_seed(seed)
+    )
     if not as_json:
-        click.echo(
-            f"{'game':24} {'gates':>7} {'edges':>8} {'ready s':>8} {'M transitions/s':>24} "
-            f"{'playouts/s':>11} {'length':>7}  mean goals"
-        )
+        for line in simulation_header(markdown):
+            click.echo(line)
     for name in games:
-        result = _measure(name, seconds, runs, seed)
-        click.echo(json.dumps(result) if as_json else _line(result))
+        result = _in_own_process(measure, name, how)
+        click.echo(json.dumps(result) if as_json else simulation_line(result, markdown))
 
 
 @bench.command(name="ground")
@@ -78,16 +112,21 @@ def ground_sheets(games: tuple[str, ...], seconds: float, as_json: bool) -> None
             f"{'rules':>8} {'gates':>7} {'fluents':>7} {'moves':>6} {'peak MB':>7}"
         )
     for name in games:
-        # a process for each, so that the peak of memory is the sheet's own
-        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
-            process.submit(_load).result()
-            result = process.submit(_ground, name, seconds).result()
+        result = _in_own_process(_ground, name, seconds)
         click.echo(json.dumps(result) if as_json else _ground_line(result))
+
+
+def _in_own_process(function: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
+    """Call a function with everything loaded, and with a peak of memory that is the call's own."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+        process.submit(_load).result()
+        return process.submit(function, *arguments).result()
 
 
 def _load() -> None:
     """Have everything imported, and the network's kernels loaded, before the measurement."""
-    compile_network(ground(find_game("ticTacToe").rule_sheet()))
+    network = compile_network(ground(find_game("ticTacToe").rule_sheet()))
+    Simulator(layout_of(network), seed=0).run(0)
 
 
 def _ground(name: str, seconds: float) -> dict[str, Any]:
@@ -129,54 +168,4 @@ def _ground_line(result: dict[str, Any]) -> str:
         f"{number('ground_s', 9)} {number('network_s', 9)} {number('rules', 8)} "
         f"{number('gates', 7)} {number('fluents', 7)} {number('moves', 6)} "
         f"{number('peak_mb', 7)}  {result['error']}"
-    )
-
-
-def _measure(name: str, seconds: float, runs: int, seed: int) -> dict[str, Any]:
-    game = find_game(name)
-    times = [time.perf_counter()]
-    sheet = game.rule_sheet()
-    times.append(time.perf_counter())
-    program = ground(sheet)
-    times.append(time.perf_counter())
-    network = compile_network(program)
-    times.append(time.perf_counter())
-    parse, grounding, compiling = (b - a for a, b in pairwise(times))
-    simulator = Simulator(network, seed)
-    simulator.run(0.0)  # kernels are loaded here
-    measured = [simulator.run(seconds) for _ in range(runs)]
-    rates = sorted(run.transitions_per_second for run in measured)
-    return {
-        "game": game.key,
-        "kernel": "interpreted",
-        "width": WORDS,
-        "gates": network.gate_count,
-        "edges": network.edge_count,
-        "parse_s": round(parse, 4),
-        "ground_s": round(grounding, 4),
-        "network_s": round(compiling, 4),
-        "compile_s": 0.0,
-        "transitions_per_s": statistics.median(rates),
-        "transitions_per_s_min": rates[0],
-        "transitions_per_s_max": rates[-1],
-        "playouts_per_s": statistics.median(run.playouts_per_second for run in measured),
-        "mean_length": statistics.mean(run.mean_length for run in measured),
-        "mean_goals": [
-            statistics.mean(goals) for goals in zip(*(r.mean_goals for r in measured), strict=True)
-        ],
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-        "seed": seed,
-    }
-
-
-def _line(result: dict[str, Any]) -> str:
-    ready = result["parse_s"] + result["ground_s"] + result["network_s"]
-    median, low, high = (
-        result[f"transitions_per_s{suffix}"] / 1e6 for suffix in ("", "_min", "_max")
-    )
-    goals = " ".join(f"{goal:.1f}" for goal in result["mean_goals"])
-    return (
-        f"{result['game']:24} {result['gates']:7} {result['edges']:8} {ready:8.2f} "
-        f"{median:8.2f} [{low:6.2f}, {high:6.2f}] {result['playouts_per_s']:11.0f} "
-        f"{result['mean_length']:7.2f}  {goals}"
     )

@@ -10,11 +10,12 @@ from typing import Any, TypeVar
 import click
 import uvloop
 
-from gdl.errors import GgpError, GroundingError
+from gdl.errors import GgpError
 from gdl.prolog import PrologStateMachine
 from gdl.rules import RuleSheet
 from gdl.state_machine import StateMachine
 from ggp_agent.agents import AGENTS, DEFAULT_AGENT, Agent, find_agent
+from ggp_agent.manager.referee import referee_machine
 from ggp_agent.parameters import TUNERS
 from ggp_agent.tuning.adaptive import check_tuning
 from propnet.machine import PropnetStateMachine
@@ -109,11 +110,7 @@ def state_machine(sheet: RuleSheet, reasoner: str) -> StateMachine:
         return PrologStateMachine(sheet)
     if reasoner == "propnet":
         return PropnetStateMachine.from_rules(sheet)
-    try:
-        return PropnetStateMachine.from_rules(sheet, seconds=60.0, memory=4 * 2**30)
-    except GroundingError as error:
-        click.echo(f"no propnet ({error}); refereeing with Prolog", err=True)
-        return PrologStateMachine(sheet)
+    return referee_machine(sheet)
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:

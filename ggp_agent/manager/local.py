@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ggp_agent.agents import Agent
+from ggp_agent.effort import Effort
 from ggp_agent.errors import PlayerError
 from ggp_agent.match import AgentMaker, AgentMatch
 from ggp_agent.protocol import Abort, Play, Start, Stop
@@ -16,6 +17,7 @@ class LocalPlayer:
         self._agent = agent
         self._maker = AgentMaker(agent, pool, seed)
         self._match: AgentMatch | None = None
+        self.effort = Effort()
 
     @property
     def name(self) -> str:
@@ -26,6 +28,7 @@ class LocalPlayer:
         """See `Player.start`."""
         await self.close()
         self._match = await self._maker.open(start)
+        self.effort = self._match.effort  # stays when the match is closed
         await self._match.start()
 
     async def play(self, play: Play) -> str:

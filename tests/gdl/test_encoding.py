@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gdl.encoding import ASP, PROLOG, Dialect, Encoder
+from gdl.encoding import PROLOG, Dialect, Encoder
 from gdl.rules import ANONYMOUS, Clause, Literal, RuleSheet, Term
+from tests.gringo import ASP
 
 symbols = st.text("ab01AB+>-_'\\\"|%ü棋,[]{}", min_size=1, max_size=4).map(str.lower)
 ground_terms = st.recursive(

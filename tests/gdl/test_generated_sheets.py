@@ -221,7 +221,7 @@ def test_all_machines_play_the_same_game(text: str) -> None:
 
 @pytest.mark.slow
 @given(rule_sheets)
-@_few(150)
+@_few(60)
 def test_all_machines_play_the_same_game_of_many(text: str) -> None:
     _assert_all_agree(text)
 

@@ -80,7 +80,8 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 
 COMMANDS = [
     ("serve",), ("info",), ("warm",), ("match",), ("check",), ("perft",), ("bench",),
-    ("bench", "simulate"), ("games",), ("agents",),
+    ("bench", "simulate"), ("bench", "search"), ("games",), ("show",),
+    ("playthrough",), ("agents",), ("analyze",),
 ]  # fmt: skip
 
 
@@ -146,6 +147,76 @@ class TestLists:
         assert set(parameters) == set(PARAMETERS)
         assert (parameters["C"]["default"], parameters["C"]["high"]) == (0.2, 10.0)
         assert parameters["simulations"]["high"] is None  # JSON knows no infinity
+
+
+class TestAgents:
+    def test_one_agents_values(self, run: Run) -> None:
+        outcome = run("agents", "ap")
+        assert (outcome.code, outcome.err) == (0, "")
+        assert re.search(r"^  selection +grave ", outcome.out, re.MULTILINE)
+        assert "Table I" in outcome.out
+
+    def test_an_unknown_agent(self, run: Run) -> None:
+        outcome = run("agents", "alphaZero")
+        assert outcome.code == 2 and "alphaZero" in outcome.err
+
+    def test_json_has_the_tuners_domains(self, run: Run) -> None:
+        listed = json.loads(run("agents", "--json").out)["parameters"]
+        parameters = {parameter["name"]: parameter for parameter in listed}
+        assert parameters["K"]["discrete"][-1] == "inf"
+        assert parameters["K"]["per_simulation"] and not parameters["memory"]["per_simulation"]
+
+
+class TestAnalyze:
+    def test_shows_what_was_found(self, run: Run) -> None:
+        moves = "((place 2 2) noop) (noop (place 2 1)) ((place 1 1) noop) (noop (place 3 3))"
+        outcome = run(
+            "analyze", "ticTacToe", "--moves", moves, "--set", "memory=64", "--seed", "1",
+            "--set", "simulations=20000", "--set", "C=1", "--seconds", "60",
+        )  # fmt: skip
+        assert (outcome.code, outcome.err) == (0, "")
+        assert "x to move" in outcome.out and "100..100" in outcome.out
+        assert outcome.lines[-1].startswith("plays (place ")
+
+    def test_as_json(self, run: Run) -> None:
+        outcome = run(
+            "analyze", "connectFour", "--agent", "ap", "--set", "memory=64", "--json",
+            "--set", "simulations=500", "--seconds", "60", "--role", "red",
+        )  # fmt: skip
+        found = json.loads(outcome.out)
+        assert found["simulations"] == 500 and found["game"] == "connectFour"
+        assert sum(move["visits"] for move in found["moves"]) == 500
+        assert found["variation"] and found["seed"] >= 0
+
+    @pytest.mark.parametrize(
+        ("arguments", "code", "word"),
+        [
+            (("--moves", "((place 9 9) noop)"), 1, "not legal"),
+            (("--moves", "((place 1 1))"), 1, "2 moves"),
+            (("--moves", "((place 1 1"), 2, "unbalanced"),
+            (("--role", "z"), 1, "not a role"),
+            (("--set", "C=99"), 2, "C=99"),
+        ],
+    )
+    def test_what_it_refuses(
+        self, run: Run, arguments: tuple[str, ...], code: int, word: str
+    ) -> None:
+        outcome = run("analyze", "ticTacToe", *arguments)
+        assert outcome.code == code and word in outcome.err
+
+
+class TestBenchSearch:
+    def test_as_json(self, run: Run) -> None:
+        outcome = run(
+            "bench", "search", "nim", "--agent", "sp", "--set", "memory=64", "--json",
+            "--seconds", "0.05", "--positions", "2", "--seed", "1",
+        )  # fmt: skip
+        assert (outcome.code, outcome.err) == (0, "")
+        found = json.loads(outcome.out)
+        keys = {"game", "agent", "nodes_per_s", "simulations_per_s", "simulations"}
+        assert keys | {"tree_nodes", "peak_mb"} <= set(found)
+        assert (found["game"], found["agent"], found["positions"]) == ("nim", "sp", 2)
+        assert found["nodes_per_s"] > 0 and found["simulations"] > 0
 
 
 class TestCheck:
@@ -241,20 +312,35 @@ class TestBench:
         first, second = map(json.loads, outcome.lines)
         assert (first["game"], second["game"]) == ("ticTacToe", "nim")
         numbers = (
-            "gates edges parse_s ground_s network_s compile_s transitions_per_s "
-            "transitions_per_s_min transitions_per_s_max playouts_per_s mean_length peak_mb seed"
+            "gates edges parse_s ground_s network_s compile_s transitions_per_s threads "
+            "transitions_per_s_min transitions_per_s_max transitions_per_cpu_s playouts_per_s "
+            "mean_length peak_mb seed"
         )
         for key in numbers.split():
             assert isinstance(first[key], int | float), key
+        assert first["kernel"] == "compiled" and first["compile_s"] > 0
         assert first["transitions_per_s_min"] <= first["transitions_per_s"]
         assert first["transitions_per_s"] <= first["transitions_per_s_max"]
         assert 5 <= first["mean_length"] <= 9
         assert sum(first["mean_goals"]) == pytest.approx(100)
 
+    def test_simulate_with_the_interpreter_in_two_threads(self, run: Run) -> None:
+        outcome = run(
+            "bench", "simulate", "ticTacToe", "--kernel", "interpreted", "--threads", "2",
+            "--seconds", "0.05", "--runs", "1", "--json",
+        )  # fmt: skip
+        result = json.loads(outcome.out)
+        assert (result["kernel"], result["threads"], result["compile_s"]) == ("interpreted", 2, 0)
+
     def test_simulate_for_people(self, run: Run) -> None:
-        outcome = run("bench", "simulate", "ticTacToe", "--seconds", "0.02", "--runs", "1")
+        short = ("--seconds", "0.02", "--runs", "1", "--width", "2")
+        outcome = run("bench", "simulate", "ticTacToe", *short)
         assert (outcome.code, len(outcome.lines)) == (0, 2)
         assert outcome.lines[1].startswith("ticTacToe ")
+        outcome = run("bench", "simulate", "ticTacToe", *short, "--markdown")
+        head, rule, line = outcome.lines
+        assert line.startswith("| ticTacToe | ")
+        assert head.count("|") == rule.count("|") == line.count("|")
 
     def test_an_unknown_game(self, run: Run) -> None:
         outcome = run("bench", "simulate", "noSuchGame", "--json")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ggp_agent.clock import answer_by
+from ggp_agent.clock import REMEMBERED, Margin, answer_by
 
 seconds = st.floats(0, 1e4)
 
@@ -32,3 +32,24 @@ def test_the_margin_is_kept_but_half_of_the_clock_is_used(
 @given(received=seconds, clock=seconds, margin=seconds)
 def test_the_answer_leaves_within_the_clock(received: float, clock: float, margin: float) -> None:
     assert received + clock / 2 <= answer_by(received, clock, margin) <= received + clock
+
+
+class TestMargin:
+    def test_is_the_least_one_as_long_as_answers_are_in_time(self) -> None:
+        margin = Margin(0.2)
+        assert margin.seconds == 0.2
+        margin.note(-0.5)
+        assert margin.seconds == 0.2
+
+    def test_grows_with_the_longest_delay(self) -> None:
+        margin = Margin(0.2)
+        for delay in (0.05, 0.3, 0.1):
+            margin.note(delay)
+        assert margin.seconds == pytest.approx(0.5)
+
+    def test_forgets(self) -> None:
+        margin = Margin(0.2)
+        margin.note(5.0)
+        for _ in range(REMEMBERED):
+            margin.note(0.01)
+        assert margin.seconds == pytest.approx(0.21)

@@ -138,7 +138,8 @@ class TestStart:
 
     def test_searching_agents_use_the_whole_clock(self) -> None:
         async def session() -> None:
-            match = await opened(FakePool(ready_at_once), start_clock=0.6)
+            agent = UCT.with_settings(["simulations=0"])
+            match = await opened(FakePool(ready_at_once), agent, start_clock=0.6)
             before = time.monotonic()
             await match.start()
             assert time.monotonic() - before > 0.3
@@ -146,9 +147,12 @@ class TestStart:
 
         run(session())
 
-    def test_the_others_are_ready_at_once(self) -> None:
+    @pytest.mark.parametrize("agent", [UCT, RANDOM], ids=lambda agent: agent.name)
+    def test_without_a_clock_to_use_they_are_ready_at_once(self, agent: Agent) -> None:
+        """One has a budget of simulations, the other doesn't think."""
+
         async def session() -> None:
-            match = await opened(FakePool(ready_at_once), RANDOM, start_clock=10 * GUARD)
+            match = await opened(FakePool(ready_at_once), agent, start_clock=10 * GUARD)
             await match.start()
             await match.close()
 

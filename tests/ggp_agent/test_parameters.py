@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from ggp_agent.agents import AGENTS
+from ggp_agent.agents import AGENTS, Agent, find_agent
 from ggp_agent.errors import ParameterError
-from ggp_agent.parameters import PARAMETERS, Agent, Parameter, Value, find_agent
+from ggp_agent.parameters import PARAMETERS, PER_SIMULATION, Parameter, Value
 
 
 class TestParse:
@@ -23,6 +23,9 @@ class TestParse:
             ("in_flight", "512", 512),
             ("simulations", "123456789012", 123456789012),
             ("strategy", "random", "random"),
+            ("K", "inf", math.inf),
+            ("Ref", "0", 0.0),
+            ("T", "Infinity", math.inf),
         ],
     )
     def test_values_in_the_domain(self, name: str, text: str, value: Value) -> None:
@@ -46,7 +49,10 @@ class TestParse:
             ("simulations", "nan"),
             ("memory", "15"),
             ("strategy", "minimax"),
-            ("strategy", "UCT"),
+            ("strategy", "MCTS"),
+            ("FPU", "inf"),
+            ("simulations", "inf"),
+            ("K", "-inf"),
         ],
     )
     def test_others_are_refused_with_the_domain(self, name: str, text: str) -> None:
@@ -63,10 +69,24 @@ class TestParse:
         assert parameter.help
         assert parameter.low <= parameter.high
 
+    def test_the_papers_table_of_parameters(self) -> None:
+        """Defaults and domains of Table I."""
+        defaults = {"C": 0.2, "epsilon": 0.4, "K": 250.0, "Ref": 50.0, "VO": 0.01, "T": 0.0}
+        sizes = {"C": 9, "epsilon": 11, "K": 10, "Ref": 8, "VO": 6, "T": 10}
+        ends = {"C": 1.0, "epsilon": 1.0, "K": 2000.0, "Ref": 10000.0, "VO": 0.025, "T": 200.0}
+        for name, default in defaults.items():
+            parameter = PARAMETERS[name]
+            assert parameter.default == default
+            assert len(set(parameter.discrete)) == sizes[name]
+            assert parameter.continuous == (0.0, ends[name])
+            assert all(parameter.parse(str(v)) == v for v in parameter.discrete)
+            assert "Table I" in parameter.source
+        assert set(defaults) <= set(PER_SIMULATION)
+
     def test_domains_in_words(self) -> None:
         assert PARAMETERS["C"].domain == "number in [0, 10]"
         assert PARAMETERS["in_flight"].domain == "integer in [1, 512]"
-        assert PARAMETERS["strategy"].domain == "uct | random | legal"
+        assert PARAMETERS["strategy"].domain == "mcts | random | legal"
         assert "inf" in PARAMETERS["simulations"].domain
         assert math.isinf(PARAMETERS["simulations"].high)
 

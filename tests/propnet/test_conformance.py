@@ -30,6 +30,8 @@ SHARED = {
 }
 """Name → playouts and steps each; as many as take a few seconds with Prolog."""
 
+SMALL = {"breakthrough", "connectFour", "eightPuzzle", "nim", "rockPaperScissors", "ticTacToe"}
+
 SLOW = {"pancakes88": (1, 30), "chineseCheckers3": (1, 60), "linesOfAction": (1, 10)}
 
 
@@ -41,7 +43,9 @@ def _agree(sheet: RuleSheet, playouts: int, steps: int) -> int:
 
 @pytest.mark.parametrize("game", games(), ids=lambda game: game.key)
 def test_own_games(game: Game) -> None:
-    assert _agree(game.rule_sheet(), 2, 40) > 2
+    """Prolog takes long for the larger ones; `tests/games` looks at them more closely."""
+    playouts, steps = (2, 40) if game.key in SMALL else (1, 8)
+    assert _agree(game.rule_sheet(), playouts, steps) > 2
 
 
 @pytest.mark.parametrize("name", SHARED)

@@ -334,7 +334,7 @@ def test_without_greedy_lanes_it_is_the_random_choice() -> None:
 
 
 def test_lanes_are_drawn_with_their_own_probabilities() -> None:
-    layout, lanes = _ready(_choice(1))
+    _, lanes = _ready(_choice(1))
     probability = np.array([0, 1, 0x4000, 0x8000, 0xC000, 0xFFFF])[np.arange(LANES) % 6]
     chance = np.zeros((16, WORDS), np.uint64)
     for lane, value in enumerate(probability.tolist()):

@@ -11,7 +11,7 @@ from gdl.grounding import ground
 from propnet import kernels
 from propnet.layout import layout_of, new_lanes
 from propnet.network import Network, compile_network
-from propnet.simulator import STEPS_PER_CALL, RandomPlay, Simulator
+from propnet.simulator import STEPS_PER_CALL, RandomPlay, Simulator, run_in_threads
 from propnet.vectors import LANES, WORDS
 from tests.naive import mean_and_deviation, random_tic_tac_toe
 from tests.small_sheets import small_sheet, tic_tac_toe
@@ -57,7 +57,7 @@ def test_the_same_seed_gives_the_same_results(network: Network) -> None:
 
 
 def test_a_run_of_no_time_is_one_call(network: Network) -> None:
-    play = Simulator(network, seed=1).run(0)
+    play = Simulator(layout_of(network), seed=1).run(0)
     assert 0 < play.playouts < LANES * STEPS_PER_CALL / 5
     assert STEPS_PER_CALL * LANES - play.transitions == play.playouts
     assert 5 <= play.mean_length <= 9
@@ -66,7 +66,7 @@ def test_a_run_of_no_time_is_one_call(network: Network) -> None:
 
 
 def test_runs_go_on_where_the_last_one_stopped(network: Network) -> None:
-    simulator = Simulator(network, seed=1)
+    simulator = Simulator(layout_of(network), seed=1)
     plays = [simulator.run(0) for _ in range(20)]
     games = sum(play.playouts for play in plays)
     lengths = sum(play.playouts * play.mean_length for play in plays)
@@ -75,12 +75,25 @@ def test_runs_go_on_where_the_last_one_stopped(network: Network) -> None:
 
 
 def test_a_game_that_never_ends_has_no_playouts() -> None:
-    play = Simulator(compile_network(ground(small_sheet("never ends"))), seed=1).run(0)
+    play = Simulator(layout_of(compile_network(ground(small_sheet("never ends")))), seed=1).run(0)
     assert (play.playouts, play.mean_length, play.mean_goals) == (0, 0, (0,))
     assert play.transitions == STEPS_PER_CALL * LANES
 
 
+def test_threads_add_up(network: Network) -> None:
+    """Two simulators play what they play on their own, at the same time."""
+    layout = layout_of(network)
+    alone = [Simulator(layout, seed).run(0) for seed in (1, 2)]
+    both = run_in_threads([Simulator(layout, seed) for seed in (1, 2)], 0)
+    assert both.transitions == alone[0].transitions + alone[1].transitions
+    assert both.playouts == alone[0].playouts + alone[1].playouts
+    lengths = sum(play.playouts * play.mean_length for play in alone)
+    assert both.mean_length == pytest.approx(lengths / both.playouts)
+    assert sum(both.mean_goals) == pytest.approx(100)
+
+
 def test_rates_are_per_second() -> None:
-    play = RandomPlay(2.0, transitions=100, playouts=10, mean_length=9.0, mean_goals=(50.0,))
+    play = RandomPlay(2.0, 1.0, transitions=100, playouts=10, mean_length=9.0, mean_goals=(50.0,))
     assert (play.transitions_per_second, play.playouts_per_second) == (50.0, 5.0)
+    assert play.transitions_per_cpu_second == 100
     assert replace(play, seconds=4.0).playouts_per_second == 2.5

@@ -1,0 +1,125 @@
+"""Who sets the parameters: asked before every batch, told the rewards after it, per role."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ggp_agent.search.native import NativeSearch
+from ggp_agent.search.plain import PlainSearch
+from ggp_agent.search.settings import COLUMNS, EPSILON, F32, C, K, settings_row
+from tests.ggp_agent.search.positions import SEQUENTIAL, agent, machine_of, search_on
+from tests.ggp_agent.search.test_rules import UP_AND_ON
+
+
+class Recorder:
+    """A tuner that takes part in nothing but remembers everything."""
+
+    def __init__(self, row: F32, roles: int) -> None:
+        self._row, self._roles = row, roles
+        self.asked: list[int] = []
+        self.rewards: list[F32] = []
+        self.moves = 0
+
+    def ask(self, count: int) -> F32:
+        self.asked.append(count)
+        return np.broadcast_to(self._row, (count, self._roles, COLUMNS)).copy()
+
+    def tell(self, rewards: F32) -> None:
+        self.rewards.append(rewards.copy())
+
+    def new_move(self) -> None:
+        self.moves += 1
+
+
+def recorder(**settings: float) -> Recorder:
+    return Recorder(settings_row(agent(selection="grave", playout="mast", **settings)), 2)
+
+
+def test_one_simulation_in_flight_is_ask_simulate_tell() -> None:
+    network = machine_of(UP_AND_ON).network
+    for tuner, make in ((recorder(), "native"), (recorder(), "plain")):
+        settings = agent(simulations=30, **SEQUENTIAL)
+        if make == "native":
+            search: NativeSearch | PlainSearch = NativeSearch(network, 0, settings, 1, tuner)
+        else:
+            search = PlainSearch(machine_of(UP_AND_ON), 0, settings, 1, tuner)
+        search_on(search)
+        assert tuner.asked == [1] * 30 and len(tuner.rewards) == 30
+        _, _, totals = search.root_statistics()
+        assert sum(r[0, 0] for r in tuner.rewards) == pytest.approx(sum(totals), rel=1e-5)
+        assert all(r[0, 1] == pytest.approx(0.07) for r in tuner.rewards)
+
+
+def test_batches_are_asked_for_and_told_as_a_whole() -> None:
+    tuner = recorder()
+    search = NativeSearch(
+        machine_of(UP_AND_ON).network, 0, agent(simulations=1000, in_flight=64, ramp=0), 1, tuner
+    )
+    search_on(search)
+    assert sum(tuner.asked) == 1000 and set(tuner.asked) <= {64, 1000 % 64}
+    assert [len(rewards) for rewards in tuner.rewards] == tuner.asked
+
+
+def test_every_role_and_simulation_has_its_own_values() -> None:
+    """Half of a batch explores without end, the other half takes the best move known."""
+
+    class Halves(Recorder):
+        def ask(self, count: int) -> F32:
+            rows = super().ask(count)
+            rows[::2, 0, C], rows[1::2, 0, C] = 10.0, 0.0
+            return rows
+
+    base = agent(playout="random", in_flight=64, ramp=0)
+    search = NativeSearch(machine_of(UP_AND_ON).network, 0, base, 1, Halves(settings_row(base), 2))
+    explored, greedy = np.zeros(2), np.zeros(2)
+    for _ in range(60):
+        search.simulate(64)
+        picks = search._flight.path[0, :64, 1]
+        explored += np.bincount(picks[::2], minlength=2)
+        greedy += np.bincount(picks[1::2], minlength=2)
+    on, up = explored / explored.sum(), greedy / greedy.sum()  # moves in order: on, up
+    assert on[0] > 0.15 and on[0] > 3 * up[0]
+
+
+def test_epsilon_may_differ_in_one_batch() -> None:
+    """Simulations with ε = 0 play their role's best move only, the others any."""
+
+    class Two(Recorder):
+        def ask(self, count: int) -> F32:
+            rows = super().ask(count)
+            rows[::2, 0, EPSILON], rows[1::2, 0, EPSILON] = 0.0, 1.0
+            return rows
+
+    base = agent(playout="mast", in_flight=64, ramp=0)
+    tuner = Two(settings_row(base), 2)
+    search = NativeSearch(machine_of(UP_AND_ON).network, 0, base, 1, tuner)
+    search._flight.mast[:] = 1e9
+    up = search._network.moves[0].index("up")
+    search._flight.mast[1, up] = 2e9
+    search.simulate(64)
+    ups = tuner.rewards[-1][:, 0] * 100
+    assert (ups[::2] >= 9).all()  # all but the moves that the tree selected, three at most
+    assert ups[1::2].mean() < 9
+
+
+def test_infinite_values_are_allowed() -> None:
+    tuner = recorder(K=float("inf"), Ref=float("inf"), T=float("inf"))
+    assert np.isinf(tuner.ask(1)[0, 0, K])
+    search = NativeSearch(
+        machine_of("ticTacToe").network,
+        0,
+        agent(selection="grave", playout="mast", simulations=2000),
+        1,
+        tuner,
+    )
+    search_on(search)
+    assert search.trace().simulations == 2000
+
+
+def test_real_moves_are_told() -> None:
+    tuner = recorder()
+    machine = machine_of(UP_AND_ON)
+    search = NativeSearch(machine.network, 0, agent(), 1, tuner)
+    search.enter(machine.next_state(machine.initial_state, ("up", "no")), ("up", "no"))
+    assert tuner.moves == 1
