@@ -8,6 +8,6 @@ from pathlib import Path
 
 import ggp_agent.search
 import ggp_agent.search.native  # before the next call, so that the search's kernels stay its own
-from propnet.kernel_cache import keep_kernels_of
+from gdl.kernel_cache import keep_kernels_of
 
 keep_kernels_of(Path(ggp_agent.search.__file__).parent, Path(__file__).parent)
