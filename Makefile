@@ -1,5 +1,6 @@
 # make play   set up what is missing, then watch the agent play a match over HTTP
 # make test   set up what is missing, then run all checks and tests
+# make test-all   the slow tests, too
 # make lint   only the checks;  make clean: remove what set-up made
 
 PYTHON ?= python3
@@ -8,7 +9,7 @@ BIN := $(VENV)/bin
 GAME ?= connectFour
 PORT ?= 9147
 
-.PHONY: play test lint setup clean
+.PHONY: play test test-all lint setup clean
 
 play: $(VENV)/.done
 	@bash -c 'set -e; \
@@ -20,6 +21,9 @@ play: $(VENV)/.done
 	$(BIN)/ggp-agent match $(GAME) http://localhost:$(PORT) random --start-clock 1 --play-clock 1'
 
 test: $(VENV)/.done lint
+	$(BIN)/pytest -q -m "not slow"
+
+test-all: $(VENV)/.done lint
 	$(BIN)/pytest -q
 
 lint: $(VENV)/.done

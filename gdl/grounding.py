@@ -45,7 +45,7 @@ ALWAYS = 0
 """The atom number of what holds in every state."""
 
 GROUNDER_BYTES = 2**30
-"""Memory that is enough for any public rule sheet many times over; two ways may be at work."""
+"""Memory that is enough for any public rule sheet and more; two ways may be at work."""
 
 SECONDS_BETWEEN_REPORTS = 2.0
 

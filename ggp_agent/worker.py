@@ -6,9 +6,9 @@ Replies (`"say"`): `warm`; `ready` when a reasoner is there; `safe` a legal move
 entered, to have one whatever happens, with the `id` of the last `play` (None before the first);
 `move` the answer to `play` with the same `id`, and a `report` of what it took; `failed`.
 
-Compiling the rules to a propnet happens in a thread.  If it
-takes long, a Prolog reasoner is started meanwhile, and plays until the propnet is there: for ever,
-where the rules can't be grounded.
+Compiling the rules to a propnet happens in a thread.  If it takes long, a Prolog reasoner is
+started meanwhile, and plays until the propnet is there: for ever, where the rules can't be
+grounded.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from collections.abc import Callable
 from typing import Any
 
 from gdl.errors import GgpError
-from gdl.grounding import GROUNDER_BYTES
 from gdl.prolog import PrologStateMachine
 from gdl.rules import RuleSheet, Term, read_term
 from gdl.state_machine import JointMove, Move, State, StateMachine
@@ -292,9 +291,7 @@ class Worker:
         compiled = threading.Event()
         threading.Thread(target=self._help_out, args=(sheet, compiled), daemon=True).start()
         try:
-            machine = PropnetStateMachine.from_rules(
-                sheet, seconds=COMPILE_SECONDS, memory=GROUNDER_BYTES
-            )
+            machine = PropnetStateMachine.from_rules(sheet, seconds=COMPILE_SECONDS)
         except GgpError as error:
             log.warning("no propnet (%s); playing with Prolog", error)
             return

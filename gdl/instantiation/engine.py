@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from gdl.errors import GroundingTimeout
+from gdl.errors import GroundingError, GroundingTimeout
 from gdl.graphs import components
 from gdl.instantiation.joins import (
     BODIES,
@@ -35,8 +35,9 @@ from gdl.instantiation.views import Tables, add_index
 from gdl.rules import Clause, Term, arguments_of, name_of
 
 SLICE = 2**18
-"""Rows that are looked at before the caller is asked again; some 10 ms."""
-MOST_REGIONS = 2**16
+"""Rows that are looked at before the caller is asked again; tenths of a second at the most."""
+MOST_REGIONS = 2**20
+"""A region takes 24 bytes once it is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,11 @@ class Instantiation:
         self._buffer = np.zeros(1024, np.int32)
         self._static: set[Functor] = set()
         self._rows: dict[int, int] = {}
+        self._relations = list(self._code.functors)
+        self._views_of: dict[Functor, list[int]] = {}
+        """relation → its views; like the functors, all are known from the clauses"""
+        for number, (functor, *_) in enumerate(self._code.view_rows):
+            self._views_of.setdefault(self._relations[functor], []).append(number)
         self._set_up()
 
     def _register(self, clause: Clause) -> int:
@@ -163,11 +169,7 @@ class Instantiation:
                 once.append(plan_clause(self._code, clause, knowledge, choice, None))
             for driver in drivers:
                 again.append(plan_clause(self._code, clause, knowledge, choice, driver))
-        views = [
-            number
-            for number, (functor, *_) in enumerate(self._code.view_rows)
-            if self._relations[functor] in component
-        ]
+        views = [view for relation in component for view in self._views_of.get(relation, ())]
         self._send_code()
         for plans, rounds in ((once, False), (again, True)):
             yield from self._evaluate(plans, views, rounds)
@@ -175,10 +177,6 @@ class Instantiation:
             self._rows[view] = int(self._tables.ends[view, 1])
         if all(self._is_static(clause, choice, component) for clause, choice in clauses):
             self._static |= component
-
-    @property
-    def _relations(self) -> list[Functor]:
-        return list(self._code.functors)
 
     def _is_static(self, clause: Clause, choice: bool, component: frozenset[Functor]) -> bool:
         return not choice and all(
@@ -190,6 +188,8 @@ class Instantiation:
 
     def _send_code(self) -> None:
         """Let the kernels have the code and the indexes that have been added."""
+        if self._code.regions > MOST_REGIONS:
+            raise GroundingError("the rules read their relations in too many different ways")
         numbers = self._code.numbers
         if len(numbers) > len(self._buffer):
             larger = np.zeros(2 * len(numbers), np.int32)

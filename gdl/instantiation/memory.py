@@ -19,7 +19,7 @@ I64 = NDArray[np.int64]
 
 START, CAPACITY, LENGTH = 0, 1, 2
 """Columns of `Memory.regions`."""
-FREE, EXHAUSTED, REGIONS = 0, 1, 2
+FREE, EXHAUSTED = 0, 1
 """Entries of `Memory.state`."""
 
 SMALLEST = 16
@@ -34,12 +34,7 @@ class Memory(NamedTuple):
     regions: I64
     """(most regions, 3) where a region starts, what it has room for, how much of it is used"""
     state: I64
-    """(3,) numbers taken from the arena, whether more was asked for than there is, regions made"""
-
-    @property
-    def used_bytes(self) -> int:
-        """Bytes of the arena that regions have taken."""
-        return 4 * int(self.state[FREE])
+    """(2,) numbers taken from the arena, whether more was asked for than there is"""
 
     def content(self, region: int) -> I32:
         """A copy of what is in a region."""
@@ -50,7 +45,7 @@ class Memory(NamedTuple):
 def new_memory(numbers: int, regions: int) -> Memory:
     """An empty arena for so many 32-bit numbers, in at most so many regions."""
     return Memory(
-        np.empty(numbers, np.int32), np.zeros((regions, 3), np.int64), np.zeros(3, np.int64)
+        np.empty(numbers, np.int32), np.zeros((regions, 3), np.int64), np.zeros(2, np.int64)
     )
 
 

@@ -247,11 +247,10 @@ class _Planner:
         view, leaves = code.view(atom), list(_leaves(atom))
         known = self._known_columns(atom, set(self._slots))
         index = 0 if number == self._driver or not known else code.index(view, known)
-        keys = [self._source(leaves[i]) for i in known]
+        sources = [self._source(leaves[i]) for i in known]
+        keys = sources if index else []  # what is not looked up is checked
+        checks = [] if index else [x for pair in zip(known, sources, strict=True) for x in pair]
         binds: list[int] = []
-        checks: list[int] = (
-            [] if index else [x for i in known for x in (i, self._source(leaves[i]))]
-        )
         wanted = set[str]().union(*map(self._variables, later))
         useful = False
         for i, leaf in enumerate(leaves):
@@ -272,8 +271,8 @@ class _Planner:
             view.number,
             self._rows(number),
             index,
-            len(keys) if index else 0,
-            *(keys if index else ()),
+            len(keys),
+            *keys,
             literal,
             int(static and not useful),
             len(binds) // 2,

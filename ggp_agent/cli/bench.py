@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import resource
 import time
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from itertools import pairwise
 from typing import Any
 
 import click
 
 from gdl.errors import GgpError
-from gdl.grounding import GROUNDER_BYTES, ground
+from gdl.grounding import ground
 from ggp_agent.cli.bench_simulate import How, measure, simulation_header, simulation_line
 from ggp_agent.cli.common import json_option, new_seed, seed_option
+from ggp_agent.cli.measuring import in_own_process
 from ggp_agent.library import find_game
-from propnet.layout import layout_of
 from propnet.network import compile_network
-from propnet.simulator import Simulator
 
 
 @click.group()
@@ -90,7 +86,7 @@ def simulate(
         for line in simulation_header(markdown):
             click.echo(line)
     for name in games:
-        result = _in_own_process(measure, name, how)
+        result = in_own_process(measure, name, how)
         click.echo(json.dumps(result) if as_json else simulation_line(result, markdown))
 
 
@@ -112,21 +108,8 @@ def ground_sheets(games: tuple[str, ...], seconds: float, as_json: bool) -> None
             f"{'rules':>8} {'gates':>7} {'fluents':>7} {'moves':>6} {'peak MB':>7}"
         )
     for name in games:
-        result = _in_own_process(_ground, name, seconds)
+        result = in_own_process(_ground, name, seconds)
         click.echo(json.dumps(result) if as_json else _ground_line(result))
-
-
-def _in_own_process(function: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
-    """Call a function with everything loaded, and with a peak of memory that is the call's own."""
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
-        process.submit(_load).result()
-        return process.submit(function, *arguments).result()
-
-
-def _load() -> None:
-    """Have everything imported, and the network's kernels loaded, before the measurement."""
-    network = compile_network(ground(find_game("ticTacToe").rule_sheet()))
-    Simulator(layout_of(network), seed=0).run(0)
 
 
 def _ground(name: str, seconds: float) -> dict[str, Any]:
@@ -137,7 +120,7 @@ def _ground(name: str, seconds: float) -> dict[str, Any]:
         result["game"] = game.key
         sheet = game.rule_sheet()
         times.append(time.perf_counter())
-        program = ground(sheet, seconds=seconds, memory=GROUNDER_BYTES)
+        program = ground(sheet, seconds=seconds)
         times.append(time.perf_counter())
         network = compile_network(program)
         times.append(time.perf_counter())
@@ -154,8 +137,7 @@ def _ground(name: str, seconds: float) -> dict[str, Any]:
         times.append(time.perf_counter())
     for what, (begin, end) in zip(("parse", "ground", "network"), pairwise(times), strict=False):
         result[f"{what}_s"] = round(end - begin, 4)
-    peak = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    result["peak_mb"] = sum(resource.getrusage(who).ru_maxrss for who in peak) // 1024
+    result["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     return result
 
 

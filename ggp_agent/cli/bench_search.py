@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import random
 import statistics
 import time
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import click
@@ -16,6 +14,7 @@ from gdl.errors import GgpError
 from gdl.state_machine import State
 from ggp_agent.agents import Agent
 from ggp_agent.cli.common import agent_from, agent_options, json_option, new_seed, seed_option
+from ggp_agent.cli.measuring import in_own_process
 from ggp_agent.library import find_game
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.tuning.adaptive import adaptive
@@ -66,9 +65,7 @@ def search(
             f"{'tree nodes':>11} {'depth':>6} {'peak MB':>8}"
         )
     for name in games:
-        # a process for each, so that the peak of memory is the game's own
-        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
-            result = process.submit(measure, name, agent, seconds, positions, seed).result()
+        result = in_own_process(measure, name, agent, seconds, positions, seed)
         ratios.append(result["nodes_per_s"])
         click.echo(json.dumps(result) if as_json else _line(result))
     if not as_json and len(games) > 1:

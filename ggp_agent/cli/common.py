@@ -26,6 +26,13 @@ Decorator = Callable[[Callable[..., T]], Callable[..., T]]
 
 game_argument = click.argument("game")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+reasoner_option = click.option(
+    "--reasoner",
+    type=click.Choice(["propnet", "prolog"]),
+    default="propnet",
+    show_default=True,
+    help="What computes the game.",
+)
 seed_option = click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),

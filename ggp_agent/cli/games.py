@@ -11,7 +11,14 @@ import click
 
 from ggp_agent import library
 from ggp_agent.board import draw
-from ggp_agent.cli.common import game_argument, json_option, new_seed, seed_option, state_machine
+from ggp_agent.cli.common import (
+    game_argument,
+    json_option,
+    new_seed,
+    reasoner_option,
+    seed_option,
+    state_machine,
+)
 from ggp_agent.library import KINDS, Game, find_game
 from ggp_agent.playthrough import playthrough as lines_of_playthrough
 from ggp_agent.playthrough import random_game
@@ -140,13 +147,7 @@ def _sums(game: Game) -> str | None:
 @click.command()
 @game_argument
 @seed_option
-@click.option(
-    "--reasoner",
-    type=click.Choice(["propnet", "prolog"]),
-    default="propnet",
-    show_default=True,
-    help="What computes the game.",
-)
+@reasoner_option
 def playthrough(game: str, seed: int | None, reasoner: str) -> None:
     """Print a random game of GAME as text: states, legal moves, goals."""
     chosen = find_game(game)

@@ -17,7 +17,7 @@ from gdl.formatting import format_text
 from gdl.perft import perft as count_sequences
 from gdl.rules import RuleSheet
 from gdl.validation import check_rules
-from ggp_agent.cli.common import game_argument, json_option, state_machine
+from ggp_agent.cli.common import game_argument, json_option, reasoner_option, state_machine
 from ggp_agent.library import find_game
 from propnet.machine import PropnetStateMachine
 
@@ -154,13 +154,7 @@ def _replace(file: Path, text: str) -> None:
 @click.command()
 @game_argument
 @click.argument("depth", type=click.IntRange(min=1))
-@click.option(
-    "--reasoner",
-    type=click.Choice(["propnet", "prolog"]),
-    default="propnet",
-    show_default=True,
-    help="What computes the game.",
-)
+@reasoner_option
 @json_option
 def perft(game: str, depth: int, reasoner: str, as_json: bool) -> None:
     """Count the joint-move sequences of GAME of each length up to DEPTH.

@@ -7,7 +7,7 @@ import numpy as np
 from ggp_agent.search.descent import fetch_statistics, refresh_mean
 from ggp_agent.search.expansion import transpose_rows
 from ggp_agent.search.flight import COUNT, RANDOM, SUM, Flight
-from ggp_agent.search.kernel import fast_part, kernel, part
+from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.mast import add_playouts, highest
 from ggp_agent.search.memory import (
     NO_BLOCK,
@@ -15,10 +15,13 @@ from ggp_agent.search.memory import (
     get_double,
     get_float,
     get_int,
+    prefetch,
     put_double,
     put_float,
+    put_int,
 )
 from ggp_agent.search.playout import goal_rows
+from ggp_agent.search.scoring import add_pair
 from ggp_agent.search.tree import NO_NODE, OPEN, SEVERAL, Tree, open_amaf
 from propnet.layout import Lanes, Layout
 from propnet.vectors import LANES, lowest_bit
@@ -61,13 +64,21 @@ def _back_up(tree: Tree, flight: Flight, simulation: int) -> None:
                 refresh_mean(words, stats, count, pick)
 
 
-@fast_part
+@part
 def _add_amaf(words, table: int, flight: Flight, first: int, last: int) -> None:  # type: ignore[no-untyped-def]
     """Credit entries `first` to last - 1 of the list of moves to a node's AMAF table."""
     for i in range(first, last):
-        entry = table + 2 * np.int64(flight.found[i])
-        put_float(words, entry, get_float(words, entry) + flight.times[i])
-        put_float(words, entry + 1, get_float(words, entry + 1) + flight.values[i])
+        entry = table + 2 * np.int64(get_int(flight.found, i))
+        add_pair(words, entry, get_float(flight.times, i), get_float(flight.values, i))
+
+
+@part
+def _fetch_amaf(tree: Tree, node: int, flight: Flight, count: int) -> None:
+    """Have the entries of a list of moves in a node's AMAF table under way."""
+    if node != NO_NODE and tree.nodes[node].amaf != NO_BLOCK:
+        table = np.int64(tree.nodes[node].amaf) * UNIT
+        for i in range(count):
+            prefetch(tree.pool.words, table + 2 * np.int64(get_int(flight.found, i)))
 
 
 @part
@@ -147,9 +158,9 @@ def _list_played(layout: Layout, flight: Flight, planes: int, lane: int) -> int:
             while move >= layout.span[role + 1]:
                 role += 1
                 reward = np.float32(flight.goals[role, lane]) * np.float32(0.01)
-            flight.found[count] = move
-            flight.times[count] = np.float32(times)
-            flight.values[count] = reward * np.float32(times)
+            put_int(flight.found, count, move)
+            put_float(flight.times, count, np.float32(times))
+            put_float(flight.values, count, reward * np.float32(times))
             count += 1
     return count
 
@@ -173,7 +184,11 @@ def _credit_playouts(
     for simulation in range(batch):
         for lane in range(simulation * playouts, (simulation + 1) * playouts):
             count = _list_played(layout, flight, planes, lane)
-            for level in range(flight.depth[simulation] + 1):
+            depth = flight.depth[simulation]
+            for level in range(depth + 1):
+                if level < depth:
+                    below = _node_at(flight, simulation, level + 1)
+                    _fetch_amaf(tree, below, flight, count)
                 node = _node_at(flight, simulation, level)
                 if node != NO_NODE and tree.nodes[node].amaf != NO_BLOCK:
                     _add_amaf(words, np.int64(tree.nodes[node].amaf) * UNIT, flight, 0, count)

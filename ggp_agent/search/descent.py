@@ -34,19 +34,18 @@ from ggp_agent.search.tree import (
     TRIES,
     WORDS_PER_MOVE,
     Tree,
-    child_by_joint,
+    edge_by_joint,
     edge_to,
     extend_joint,
     follow,
     link_by_joint,
+    node_at,
     open_statistics,
 )
 
 AHEAD = 8
 """Simulations between fetching what one will read and its turn."""
 LINES_TO_FETCH = 8
-
-ENDED, WENT_ON, AT_NEW_STATE = 0, 1, 2
 
 
 @part
@@ -80,15 +79,15 @@ def joint_hash(tree: Tree, flight: Flight, simulation: int, level: int) -> np.ui
 
 
 @part
-def child_of(tree: Tree, flight: Flight, simulation: int, level: int) -> int:
-    """The node to which a simulation's joint move at a level leads, or NO_NODE."""
+def edge_of(tree: Tree, flight: Flight, simulation: int, level: int) -> int:
+    """The edge by which a simulation's joint move leaves a level, NO_NODE for an unknown one."""
     node = flight.path[level, simulation, 0]
     record = tree.nodes[node]
     if record.mover == SEVERAL:
-        return child_by_joint(tree, node, joint_hash(tree, flight, simulation, level))
+        return edge_by_joint(tree, node, joint_hash(tree, flight, simulation, level))
     place = np.int64(record.stats) * UNIT + CHILD * record.count
     pick = flight.path[level, simulation, 1 + record.mover]
-    return int(follow(tree, get_int(tree.pool.words, place + pick)))
+    return int(get_int(tree.pool.words, place + pick))
 
 
 @part
@@ -105,14 +104,17 @@ def link(tree: Tree, flight: Flight, simulation: int, level: int, child: int) ->
 
 
 @part
-def _step_down(tree: Tree, flight: Flight, simulation: int) -> int:
-    """One simulation selects a joint move in the node where it is, and follows it if it can."""
+def _step_down(tree: Tree, flight: Flight, simulation: int) -> bool:
+    """One simulation selects a joint move in the node where it is, and puts its edge in `leaf`.
+
+    False where the simulation ends in its node.
+    """
     node, depth = flight.leaf[simulation], flight.depth[simulation]
     record, words = tree.nodes[node], tree.pool.words
     if record.kind != OPEN or depth >= len(flight.path):
-        return ENDED
+        return False
     if record.stats == NO_BLOCK and not open_statistics(tree, node):
-        return ENDED
+        return False
     flight.path[depth, simulation, 0] = node
     stats = np.int64(record.stats) * UNIT
     for role in range(len(tree.best)):
@@ -125,12 +127,11 @@ def _step_down(tree: Tree, flight: Flight, simulation: int) -> int:
         if role == record.mover or record.mover == SEVERAL:
             refresh_mean(words, stats, record.count, pick)
     flight.depth[simulation] = depth + 1
-    child = child_of(tree, flight, simulation, depth)
-    if child == NO_NODE:
-        return AT_NEW_STATE
-    flight.leaf[simulation] = child
-    prefetch(tree.nodes, child)
-    return WENT_ON
+    edge = edge_of(tree, flight, simulation, depth)
+    flight.leaf[simulation] = edge
+    if edge != NO_NODE:
+        prefetch(tree.nodes, node_at(edge))
+    return True
 
 
 @part
@@ -145,6 +146,16 @@ def fetch_statistics(tree: Tree, node: int) -> None:
             first, last = 0, WORDS_PER_MOVE * count
         for line in range(first, last, UNIT):
             prefetch(words, stats + line)
+
+
+@part
+def fetch_references(tree: Tree, flight: Flight, simulation: int) -> None:
+    """Have the AMAF tables of a simulation's reference nodes under way, if they are small."""
+    for role in range(len(tree.best)):
+        record = tree.nodes[flight.reference[simulation, role]]
+        if record.amaf != NO_BLOCK and record.amaf_words <= LINES_TO_FETCH * UNIT:
+            for line in range(0, record.amaf_words, UNIT):
+                prefetch(tree.pool.words, np.int64(record.amaf) * UNIT + line)
 
 
 @kernel
@@ -162,17 +173,23 @@ def descend(tree: Tree, flight: Flight, waiting: int) -> int:
         for i in range(waiting):
             if i + AHEAD < waiting:
                 fetch_statistics(tree, flight.leaf[going[i + AHEAD]])
+                if flight.grave:
+                    fetch_references(tree, flight, going[i + AHEAD])
             simulation = going[i]
-            outcome = _step_down(tree, flight, simulation)
-            if outcome == WENT_ON:
+            if _step_down(tree, flight, simulation):
                 going[still] = simulation
                 still += 1
-            elif outcome == AT_NEW_STATE:
+        waiting = 0
+        for i in range(still):
+            simulation = going[i]
+            node = follow(tree, flight.leaf[simulation])
+            if node == NO_NODE:
                 flight.lists[1, new] = simulation
                 new += 1
-        for i in range(still):
-            arrive(tree, flight, going[i], flight.leaf[going[i]])
-        waiting = still
+            else:
+                arrive(tree, flight, simulation, node)
+                going[waiting] = simulation
+                waiting += 1
     return new
 
 

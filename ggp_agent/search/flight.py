@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp_agent.agents import Agent
+from ggp_agent.search.scoring import LANES as GROUP
 from ggp_agent.search.settings import COLUMNS
 from propnet.choice import CHANCE_PLANES
 from propnet.layout import I32, U64, Layout
@@ -80,7 +81,7 @@ class Flight(NamedTuple):
     ties: I32
     """(2 * M + 1,) the number of groups of moves of equal quality in `order`, and their bounds"""
     values: NDArray[np.float32]
-    """(max(M, D * R),) values or rewards of a list of moves, to work with"""
+    """(max(M, D * R) + GROUP,) values or rewards of a list of moves, to work with"""
     times: NDArray[np.float32]
     """likewise how often each was played"""
     keys: U64
@@ -129,7 +130,7 @@ def new_flight(layout: Layout, agent: Agent, chance: int, seed: int) -> Flight:
         quality=np.full(moves, 100.0, np.float32),
         order=np.arange(moves, dtype=np.int32),
         ties=np.zeros(2 * moves + 1, np.int32),
-        values=np.zeros(max(moves, limit * roles), np.float32),
+        values=np.zeros(max(moves, limit * roles) + GROUP, np.float32),
         times=np.zeros(max(moves, limit * roles), np.float32),
         keys=np.zeros(LANES, np.uint64),
         log_roots=log_roots,

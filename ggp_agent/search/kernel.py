@@ -12,9 +12,11 @@ from typing import Any
 
 from numba import njit
 
+import gdl.kernel_cache
+
 _INNER: dict[str, bool] = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
-entry: Any = njit(cache=True, nogil=True, _nrt=False)
+entry: Any = gdl.kernel_cache.kernel
 """decorator for kernels that Python calls; they allocate nothing, like all of them"""
 
 kernel: Any = njit(_nrt=False, **_INNER)

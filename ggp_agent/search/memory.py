@@ -32,7 +32,7 @@ class Pool(NamedTuple):
     """The words and what is free of them; U units."""
 
     words: I32
-    """(16 * U,) aligned to a cache line"""
+    """(16 * (U + 1),) aligned to a cache line; vectors may be read from beyond the last block"""
     order: NDArray[np.uint8]
     """(U,) k where a free block of 2^k units begins, else 255"""
     free: I32
@@ -42,7 +42,7 @@ class Pool(NamedTuple):
 def new_pool(units: int) -> Pool:
     """A pool, all of it free."""
     pool = Pool(
-        words=aligned(units * UNIT, np.dtype(np.int32)),
+        words=aligned((units + 1) * UNIT, np.dtype(np.int32)),
         order=np.full(units, _TAKEN, np.uint8),
         free=np.full(ORDERS + 1, NO_BLOCK, np.int32),
     )

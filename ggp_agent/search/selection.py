@@ -15,11 +15,13 @@ import math
 import numpy as np
 
 from ggp_agent.search.flight import GIBBS, LOG_ROOTS, RANDOM, Flight
-from ggp_agent.search.kernel import fast_part, part
-from ggp_agent.search.memory import NO_BLOCK, UNIT, get_float, get_int
+from ggp_agent.search.kernel import part
+from ggp_agent.search.memory import NO_BLOCK, UNIT, get_int
+from ggp_agent.search.scoring import LANES, bits_in, near_best, score_grave, score_uct
 from ggp_agent.search.settings import EPSILON, FPU, REF, VO, C, K, T
 from ggp_agent.search.tree import MEAN, SPREAD, Tree
 from propnet.layout import U64
+from propnet.vectors import lowest_bit
 
 
 @part
@@ -45,53 +47,21 @@ def random_real(random: U64) -> float:
     return np.float64(random_word(random) >> np.uint64(11)) * 2.0**-53
 
 
-@fast_part
-def _score_uct(flight: Flight, words, mean, spread, count, exploration, fpu):  # type: ignore[no-untyped-def]
-    """Put the values of `count` moves in `flight.values`; returns the highest."""
-    values, best = flight.values, np.float32(-1e38)
-    for i in range(count):
-        near = get_float(words, spread + i)
-        value = get_float(words, mean + i) + exploration * near
-        value = value if near > np.float32(0.0) else fpu
-        values[i] = value
-        best = max(best, value)
-    return best
-
-
-@fast_part
-def _score_grave(  # type: ignore[no-untyped-def]
-    flight: Flight, words, mean, spread, count, exploration, fpu, moves, amaf, beta
-):
-    """The same with AMAF values from the table at `amaf` of the moves whose numbers are given."""
-    values, best = flight.values, np.float32(-1e38)
-    one, none = np.float32(1.0), np.float32(0.0)
-    for i in range(count):
-        entry = amaf + 2 * np.int64(get_int(words, moves + i))
-        tries = get_float(words, entry)
-        known = tries > none
-        value = get_float(words, entry + 1) / (tries if known else one)
-        near = get_float(words, spread + i)
-        own = get_float(words, mean + i)
-        blended = own + (beta * (value - own) if known and own > np.float32(-1e20) else none)
-        tried = blended + exploration * near
-        value = tried if near > none else (fpu + value if known else fpu)
-        values[i] = value
-        best = max(best, value)
-    return best
-
-
 @part
 def _draw_near_best(flight: Flight, count: int, threshold: float) -> int:
     """One of the moves whose value is not below the threshold."""
     values, candidates = flight.values, 0
-    for i in range(count):
-        candidates += values[i] >= threshold
+    for place in range(0, count, LANES):
+        candidates += bits_in(near_best(values, place, count, threshold))
     skip = random_below(flight.random, candidates) if candidates > 1 else 0
-    for i in range(count):
-        if values[i] >= threshold:
-            if skip == 0:
-                return i
-            skip -= 1
+    for place in range(0, count, LANES):
+        chosen = near_best(values, place, count, threshold)
+        here = bits_in(chosen)
+        if skip < here:
+            for _ in range(skip):
+                chosen &= chosen - np.uint64(1)
+            return place + lowest_bit(chosen)
+        skip -= here
     return 0
 
 
@@ -120,6 +90,22 @@ def _pick_by_policy(flight: Flight, words, moves: int, count: int, epsilon: floa
 
 
 @part
+def root_of_log(flight: Flight, visits: int) -> float:
+    """sqrt(ln n), beyond the table with an error of 1 / 8000 at most: ln n = ln(n / 2^k) + k ln 2.
+
+    A logarithm would take longer than all the rest of a selection.
+    """
+    if visits < LOG_ROOTS:
+        return flight.log_roots[visits]
+    halvings = 0
+    while visits >= LOG_ROOTS:
+        visits >>= 1
+        halvings += 1
+    root = flight.log_roots[visits]
+    return np.sqrt(root * root + np.float32(math.log(2.0)) * np.float32(halvings))
+
+
+@part
 def select_move(tree: Tree, flight: Flight, simulation: int, node: int, role: int) -> int:
     """The place, in an open node's moves, of the one that a role takes.
 
@@ -138,10 +124,7 @@ def select_move(tree: Tree, flight: Flight, simulation: int, node: int, role: in
     moves = start + len(tree.best) + 1 + low
     if visits < settings[T]:
         return int(low + _pick_by_policy(flight, words, moves, count, settings[EPSILON]))
-    if visits < LOG_ROOTS:
-        root = flight.log_roots[visits]
-    else:
-        root = np.float32(math.sqrt(math.log(visits)))
+    root = root_of_log(flight, visits)
     exploration, fpu = settings[C] * root, settings[FPU]
     stats, size = np.int64(record.stats) * UNIT, record.count
     mean, spread = stats + MEAN * size + low, stats + SPREAD * size + low
@@ -150,13 +133,13 @@ def select_move(tree: Tree, flight: Flight, simulation: int, node: int, role: in
         k = settings[K]
         beta = np.float32(1.0)
         if k < np.float32(1e30):
-            beta = np.float32(math.sqrt(k / (np.float32(3.0) * visits + k)))
-        best = _score_grave(
-            flight, words, mean, spread, count, exploration, fpu, moves,
+            beta = np.sqrt(k / (np.float32(3.0) * np.float32(visits) + k))
+        best = score_grave(
+            words, flight.values, mean, spread, count, exploration, fpu, moves,
             np.int64(amaf) * UNIT, beta,
         )  # fmt: skip
     else:
-        best = _score_uct(flight, words, mean, spread, count, exploration, fpu)
+        best = score_uct(words, flight.values, mean, spread, count, exploration, fpu)
     return int(low + _draw_near_best(flight, count, best - settings[VO]))
 
 

@@ -28,7 +28,7 @@ from ggp_agent.search.tree import (
     SEVERAL,
     SOLVED,
     Tree,
-    child_by_joint,
+    edge_by_joint,
     extend_joint,
     follow,
 )
@@ -133,7 +133,7 @@ def _prove_by_several(tree: Tree, node: int, picks: I32, bounds: I32) -> bool:
         joint = np.uint64(0)
         for role in range(roles):
             joint = extend_joint(joint, picks[role])
-        child = child_by_joint(tree, node, joint)
+        child = follow(tree, edge_by_joint(tree, node, joint))
         for role in range(roles):
             pick = picks[role]
             bounds[pick] = min(bounds[pick], _low(tree, child, role))

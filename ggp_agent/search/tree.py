@@ -307,12 +307,18 @@ def edge_to(tree: Tree, node: int) -> int:
     return ((tree.nodes[node].stamp & _STAMP_MASK) << NODE_BITS) | node
 
 
+@part
+def node_at(edge: int) -> int:
+    """The number of the node at an edge, whether it is still there or not."""
+    return edge & _NODE_MASK
+
+
 @entry
 def follow(tree: Tree, edge: int) -> int:
     """The node at an edge; NO_NODE for no edge, or if the node is not there any more."""
     if edge < 0:
         return NO_NODE
-    node = edge & _NODE_MASK
+    node = node_at(edge)
     record = tree.nodes[node]
     if record.kind == FREE or (record.stamp & _STAMP_MASK) != (edge >> NODE_BITS):
         return NO_NODE
@@ -349,14 +355,14 @@ def find_edge(tree: Tree, parent: int, joint: np.uint64) -> int:
 
 
 @part
-def child_by_joint(tree: Tree, parent: int, joint: np.uint64) -> int:
-    """The child by a joint move where several roles move, or NO_NODE."""
+def edge_by_joint(tree: Tree, parent: int, joint: np.uint64) -> int:
+    """The edge by a joint move where several roles move, or NO_NODE."""
     entry = tree.edges[find_edge(tree, parent, joint)]
     if entry.parent != parent or entry.joint != joint:
         return NO_NODE
     if entry.stamp != tree.nodes[parent].stamp:
         return NO_NODE
-    return follow(tree, entry.edge)
+    return int(entry.edge)
 
 
 @part

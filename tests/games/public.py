@@ -54,7 +54,7 @@ class PublicSheet:
     """drops from a public move what it says in excess"""
     edits: tuple[Edit, ...] = ()
     goals: bool = True
-    """whether the scores are the same, too; if not, `note` says how they differ"""
+    """whether the goals at the end are the same, too; if not, `note` says how they differ"""
     note: str = ""
     heavy: bool = False
     """grounding the public sheet takes so long that it is only done on demand"""
@@ -359,14 +359,8 @@ PUBLIC: dict[str, PublicSheet] = {
             ),
             Edit(r"\((SERETCH|ENATUR) (100 )?[A-Z ]*\)", "", "numbers that are not reached"),
         ),
-        heavy=True,
     ),
-    "hex": PublicSheet(
-        "hex",
-        goals=False,
-        note="before the end, where goals don't count, ours are 50 for both and theirs 0",
-        heavy=True,
-    ),
+    "hex": PublicSheet("hex"),
     "knightthrough": PublicSheet("knightThrough", ours=_numbered()),
     "lightsOut": PublicSheet(
         "lightsOut",
@@ -398,8 +392,6 @@ PUBLIC: dict[str, PublicSheet] = {
                 "a fault: o's pawns start on row 7, but may go two squares from row 8",
             ),
         ),
-        goals=False,
-        note="before the end, where goals don't count, theirs are undefined",
     ),
     "pentago": PublicSheet("v1/pentago", ours=_pentago),
     "quad": PublicSheet("quad_7x7", ours=_quad),
@@ -419,7 +411,7 @@ PUBLIC: dict[str, PublicSheet] = {
     ),
     "reversi": PublicSheet("reversi", ours=_reversi),
     "sheepAndWolf": PublicSheet("sheepAndWolf", ours=_sheep_and_wolf),
-    "skirmish": PublicSheet("skirmish", ours=_numbered(), heavy=True),
+    "skirmish": PublicSheet("skirmish", ours=_numbered()),
     "statespace": PublicSheet(
         "stateSpaceLarge",
         ours=lambda _, name, arguments: (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -206,6 +207,47 @@ def test_long_labels_line_up() -> None:
         9  10""")
 
 
+LEVELS = BoardDescription(
+    "mark", ("11", "21", "", "12", "22"), ("2", "1"), column=(1, 3), row=2, piece=(4, 5)
+)
+
+
+def test_several_arguments_may_be_one_coordinate_or_piece_and_empty_labels_are_gaps() -> None:
+    board = replace(LEVELS, glyphs={"white king": "K"})
+    fluents = "(mark 1 2 1 white king) (mark 2 1 2 white pawn) (mark 3 1 2 white king)"
+    assert draw(state(fluents), board) == lines("""
+    2  K          .                     .          .
+    1  .          .                     .          white pawn
+       11         21                    12         22
+    mark: 3 1 2 white king""")
+
+
+def test_a_gap_between_rows_is_an_empty_line() -> None:
+    board = BoardDescription("at", ("a", "b"), ("2", "", "1"))
+    assert draw(state("(at b 2 x)"), board) == lines("""
+    2  . x
+
+    1  . .
+       a b""")
+
+
+def test_where_the_board_has_no_square_nothing_is_drawn_but_a_piece() -> None:
+    board = BoardDescription("at", ("a", "b"), ("2", "1"), shape=("x ", " x"))
+    assert draw(state("(at b 2 o)"), board) == lines("""
+    2  . o
+    1    .
+       a b""")
+
+
+def test_without_an_argument_for_it_the_piece_is_the_relation() -> None:
+    board = BoardDescription("queen", ("a", "b"), ("2", "1"), piece=())
+    assert draw(state("(queen b 2)"), replace(board, glyphs={"queen": "Q"})) == lines("""
+    2  . Q
+    1  . .
+       a b""")
+    assert "queen" in draw(state("(queen b 2)"), board)
+
+
 def test_further_arguments_do_not_matter() -> None:
     assert draw(state("(at x b 1 moved)"), BOARD).splitlines()[1] == "1  . x"
 
@@ -359,6 +401,12 @@ def test_a_description_is_read_with_defaults_and_in_lower_case() -> None:
     assert BoardDescription.from_json(JSON) == expected
     board = BoardDescription.from_json({**JSON, "glyphs": {"Red": "R"}, "piece": 1, "column": 3})
     assert (board.glyphs, board.piece, board.column, board.row) == ({"red": "R"}, 1, 3, 2)
+    board = BoardDescription.from_json({**JSON, "column": [1, 4], "piece": []})
+    assert (board.column, board.piece) == ((1, 4), ())
+    board = BoardDescription.from_json({**JSON, "columns": ["a", "", "b", ""], "shape": ["x"] * 0})
+    assert (board.columns, board.shape) == (("a", "", "b", ""), ())
+    board = BoardDescription.from_json({**JSON, "shape": ["x ", " x"], "piece": [3]})
+    assert (board.shape, board.piece) == (("x ", " x"), 3)
 
 
 @pytest.mark.parametrize(
@@ -370,9 +418,17 @@ def test_a_description_is_read_with_defaults_and_in_lower_case() -> None:
         ({"columns": "abc"}, "'columns' must be a list"),
         ({"rows": [1, 2]}, "'rows' must be one word"),
         ({"rows": ["a", "A"]}, "'rows' has the same label twice"),
+        ({"rows": ["a", " "]}, "'rows' must be one word"),
         ({"column": 0}, "'column' must be an argument's position"),
         ({"row": True}, "'row' must be an argument's position"),
+        ({"column": []}, "'column' must be an argument's position"),
+        ({"column": [1, 0]}, "'column' must be an argument's position"),
+        ({"piece": ["x"]}, "'piece' must be an argument's position"),
         ({"piece": 2}, "three different positions"),
+        ({"column": [1, 3]}, "three different positions"),
+        ({"shape": "x."}, "'shape' must be a list of texts"),
+        ({"shape": ["xx"]}, "'shape' must be 2 texts of 2 characters"),
+        ({"shape": ["xx", "x"]}, "'shape' must be 2 texts of 2 characters"),
         ({"glyphs": ["x"]}, "'glyphs' must be an object"),
         ({"glyphs": {"x": "XX"}}, "'glyphs.x' must be one character"),
         ({"glyphs": {"x": "棋"}}, "one column wide"),

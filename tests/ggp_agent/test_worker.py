@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from gdl.grounding import GroundProgram
 from gdl.rules import RuleSheet, read_term, write_term
 from gdl.state_machine import StateMachine
 from ggp_agent import worker as worker_module
@@ -29,6 +30,7 @@ from ggp_agent.search.plain import PlainSearch
 from ggp_agent.thinking import LegalThinker
 from ggp_agent.worker import Worker, agent_fields, make_thinker
 from ggp_agent.workers import WorkerPool, WorkerProcess
+from propnet import machine as propnet_machine
 from propnet.machine import PropnetStateMachine
 from tests.ggp_agent.processes import GUARD, children_of, is_running, own_children, wait_until
 
@@ -135,7 +137,10 @@ def desk() -> Iterator[Desk]:
 
 
 class TestPlaying:
-    def test_says_which_reasoner_it_has_and_a_safe_move(self, desk: Desk) -> None:
+    def test_says_which_reasoner_it_has_and_a_safe_move(
+        self, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("ggp_agent.worker.PROLOG_AFTER", GUARD)  # kernels may have to load
         desk.start(TTT, "x")
         assert desk.expect("ready")["reasoner"] == "PropnetStateMachine"
         safe = desk.expect("safe")
@@ -412,15 +417,17 @@ class TestReasoners:
     def test_the_grounder_has_a_limit(self, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
         """Rules that never end must not eat the machine's memory."""
         given: queue.Queue[dict[str, Any]] = queue.Queue()
-        made = PropnetStateMachine.from_rules
+        ground = propnet_machine.ground
 
-        def noting(sheet: RuleSheet, **limits: Any) -> PropnetStateMachine:
+        def noting(sheet: RuleSheet, **limits: Any) -> GroundProgram:
             given.put(limits)
-            return made(sheet, **limits)
+            return ground(sheet, **limits)
 
-        monkeypatch.setattr(PropnetStateMachine, "from_rules", noting)
+        monkeypatch.setattr(propnet_machine, "ground", noting)
         desk.start(TTT, "x")
-        assert 2**28 <= given.get(timeout=GUARD)["memory"] <= 2**40
+        limits = given.get(timeout=GUARD)
+        assert 2**28 <= limits["memory"] <= 2**40
+        assert 1 <= limits["seconds"] <= 3600
 
     def test_agents_get_the_thinker_that_their_strategy_names(self) -> None:
         sheet = RuleSheet.from_text(TTT)

@@ -1,0 +1,221 @@
+"""The values of a role's moves in a node, and the choice among the best, sixteen moves at a time.
+
+numba does not turn these loops into vector instructions, for it can't know that reading AMAF
+tables and writing values don't interfere; so they are written in LLVM's words.  The formulas are
+those of `ggp_agent.search.selection`; `tests/ggp_agent/search/test_scoring.py` has them in plain
+Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+LANES = 16
+"""moves at a time; arrays of values need so many places more than there are moves"""
+
+_I1, _I16, _I32, _I64 = (ir.IntType(bits) for bits in (1, 16, 32, 64))
+_FLOAT = ir.FloatType()
+_MASK, _INTS, _FLOATS = (ir.VectorType(item, LANES) for item in (_I1, _I32, _FLOAT))
+_BITS = ir.IntType(LANES)
+
+LEAST = -1e38
+_CLOSED = -1e20
+"""Means below are no means: the move is proven to be worse than another."""
+
+
+def _splat(builder: Any, value: Any) -> Any:
+    kind = ir.VectorType(value.type, LANES)
+    one = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(_I32, 0))
+    zeros = ir.Constant(ir.VectorType(_I32, LANES), [0] * LANES)
+    return builder.shuffle_vector(one, ir.Constant(kind, ir.Undefined), zeros)
+
+
+def _constant(number: float) -> Any:
+    return ir.Constant(_FLOATS, [ir.Constant(_FLOAT, number)] * LANES)
+
+
+def _call(builder: Any, name: str, result: Any, arguments: list[Any]) -> Any:
+    kind = ir.FunctionType(result, [a.type for a in arguments])
+    function = cgutils.get_or_insert_function(builder.module, kind, name)
+    return builder.call(function, arguments)
+
+
+def _pointer(context: Any, builder: Any, kind: Any, array: Any) -> Any:
+    return context.make_array(kind)(context, builder, array).data
+
+
+def _load(builder: Any, base: Any, index: Any, vector: Any) -> Any:
+    address = builder.bitcast(builder.gep(base, [index]), vector.as_pointer())
+    return builder.load(address, align=4)
+
+
+def _below(builder: Any, place: Any, count: Any) -> Any:
+    """The lanes of a group that begins at `place` which are below `count`."""
+    steps = ir.Constant(_INTS, list(range(LANES)))
+    left = builder.trunc(builder.sub(count, place), _I32)
+    return builder.icmp_signed("<", steps, _splat(builder, left))
+
+
+def _gather(builder: Any, base: Any, indexes: Any) -> Any:
+    """The floats at these indexes (ints) behind a pointer to floats."""
+    longs = ir.VectorType(_I64, LANES)
+    offsets = builder.shl(builder.sext(indexes, longs), ir.Constant(longs, [2] * LANES))
+    places = builder.add(_splat(builder, builder.ptrtoint(base, _I64)), offsets)
+    addresses = builder.inttoptr(places, ir.VectorType(ir.PointerType(), LANES))
+    name = f"llvm.masked.gather.v{LANES}f32.v{LANES}p0"
+    every = ir.Constant(_MASK, [1] * LANES)
+    arguments = [addresses, ir.Constant(_I32, 4), every, _constant(0.0)]
+    return _call(builder, name, _FLOATS, arguments)
+
+
+def _score(context: Any, builder: Any, signature: Any, arguments: Any, grave: bool) -> Any:
+    names = ["words", "values", "mean", "spread", "count", "c", "fpu"]
+    names += ["moves", "amaf", "beta"] if grave else []
+    given = dict(zip(names, zip(signature.args, arguments, strict=True), strict=True))
+
+    def integer(name: str) -> Any:
+        kind, value = given[name]
+        return context.cast(builder, value, kind, types.int64)
+
+    def spread_float(name: str) -> Any:
+        kind, value = given[name]
+        return _splat(builder, context.cast(builder, value, kind, types.float32))
+
+    words = _pointer(context, builder, *given["words"])
+    floats = builder.bitcast(words, _FLOAT.as_pointer())
+    values = _pointer(context, builder, *given["values"])
+    count, exploration, fpu = integer("count"), spread_float("c"), spread_float("fpu")
+    best = cgutils.alloca_once_value(builder, _constant(LEAST))
+    groups = builder.udiv(builder.add(count, _I64(LANES - 1)), _I64(LANES))
+    with cgutils.for_range(builder, groups) as loop:
+        place = builder.mul(loop.index, _I64(LANES))
+        inside = _below(builder, place, count)
+        own = _load(builder, floats, builder.add(integer("mean"), place), _FLOATS)
+        near = _load(builder, floats, builder.add(integer("spread"), place), _FLOATS)
+        untried = fpu
+        if grave:
+            numbers = _load(builder, words, builder.add(integer("moves"), place), _INTS)
+            # where there is no move any more, the first entry is read, and not used
+            numbers = builder.select(inside, numbers, ir.Constant(_INTS, [0] * LANES))
+            twice = builder.shl(numbers, ir.Constant(_INTS, [1] * LANES))
+            table = builder.gep(floats, [integer("amaf")])
+            tries = _gather(builder, table, twice)
+            sums = _gather(builder, builder.gep(table, [_I64(1)]), twice)
+            known = builder.fcmp_ordered(">", tries, _constant(0.0))
+            mean = builder.fdiv(sums, builder.select(known, tries, _constant(1.0)))
+            open_ = builder.fcmp_ordered(">", own, _constant(_CLOSED))
+            shift = builder.fmul(spread_float("beta"), builder.fsub(mean, own))
+            blends = builder.and_(known, open_)
+            own = builder.fadd(own, builder.select(blends, shift, _constant(0.0)))
+            untried = builder.select(known, builder.fadd(fpu, mean), fpu)
+        tried = builder.fadd(own, builder.fmul(exploration, near))
+        was_tried = builder.fcmp_ordered(">", near, _constant(0.0))
+        value = builder.select(was_tried, tried, untried)
+        value = builder.select(inside, value, _constant(LEAST))
+        address = builder.bitcast(builder.gep(values, [place]), _FLOATS.as_pointer())
+        builder.store(value, address, align=4)
+        so_far = builder.load(best)
+        higher = builder.fcmp_ordered(">", value, so_far)
+        builder.store(builder.select(higher, value, so_far), best)
+    return _call(builder, f"llvm.vector.reduce.fmax.v{LANES}f32", _FLOAT, [builder.load(best)])
+
+
+@intrinsic
+def score_uct(
+    typing_context: Any,
+    words: Any,
+    values: Any,
+    mean: Any,
+    spread: Any,
+    count: Any,
+    exploration: Any,
+    fpu: Any,
+) -> Any:
+    """Write mean + c · spread of `count` moves to `values`, `fpu` where spread is 0.
+
+    `mean` and `spread` are places in the pool's words; `exploration` is C · sqrt(ln N).  Returns
+    the highest value.
+    """
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _score(context, builder, signature, arguments, grave=False)
+
+    return types.float32(words, values, mean, spread, count, exploration, fpu), emit
+
+
+@intrinsic
+def score_grave(
+    typing_context: Any,
+    words: Any,
+    values: Any,
+    mean: Any,
+    spread: Any,
+    count: Any,
+    exploration: Any,
+    fpu: Any,
+    moves: Any,
+    amaf: Any,
+    beta: Any,
+) -> Any:
+    """The same with AMAF values from the table at `amaf` of the moves whose numbers are given."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _score(context, builder, signature, arguments, grave=True)
+
+    kinds = (words, values, mean, spread, count, exploration, fpu, moves, amaf, beta)
+    return types.float32(*kinds), emit
+
+
+@intrinsic
+def near_best(typing_context: Any, values: Any, place: Any, count: Any, threshold: Any) -> Any:
+    """The moves of the group that begins at `place` with values of at least the threshold.
+
+    Returns a set of bits, uint64.
+    """
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = _pointer(context, builder, signature.args[0], arguments[0])
+        start, count = (
+            context.cast(builder, arguments[i], signature.args[i], types.int64) for i in (1, 2)
+        )
+        limit = context.cast(builder, arguments[3], signature.args[3], types.float32)
+        value = _load(builder, data, start, _FLOATS)
+        enough = builder.fcmp_ordered(">=", value, _splat(builder, limit))
+        chosen = builder.and_(enough, _below(builder, start, count))
+        return builder.zext(builder.bitcast(chosen, _BITS), _I64)
+
+    return types.uint64(values, place, count, threshold), emit
+
+
+@intrinsic
+def bits_in(typing_context: Any, word: Any) -> Any:
+    """The number of bits that are set in a uint64."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), emit
+
+
+@intrinsic
+def add_pair(typing_context: Any, words: Any, index: Any, one: Any, other: Any) -> Any:
+    """Add to two floats that lie side by side at a word of the pool."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pair = ir.VectorType(_FLOAT, 2)
+        data = _pointer(context, builder, signature.args[0], arguments[0])
+        place = context.cast(builder, arguments[1], signature.args[1], types.int64)
+        address = builder.bitcast(builder.gep(data, [place]), pair.as_pointer())
+        added = ir.Constant(pair, ir.Undefined)
+        for i in range(2):
+            item = context.cast(builder, arguments[2 + i], signature.args[2 + i], types.float32)
+            added = builder.insert_element(added, item, ir.Constant(_I32, i))
+        builder.store(builder.fadd(builder.load(address, align=4), added), address, align=4)
+        return context.get_dummy_value()
+
+    return types.void(words, index, one, other), emit
