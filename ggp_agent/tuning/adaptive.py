@@ -3,6 +3,9 @@
 Sironi, Liu, Winands (2020), section IV-A: before each simulation the tuner of every role chooses a
 combination of values, all of which control that simulation together, and afterwards each learns its
 role's reward.  What they have learned lives for one game.
+
+With many simulations in flight neighbours share a combination (see `share_of`), for choosing one
+would take as long as a good part of the simulation.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from ggp_agent.search.kernel import entry
 from ggp_agent.search.settings import settings_row
 from ggp_agent.search.trace import Trace
 from ggp_agent.tuning.cma_es import CmaTuner
-from ggp_agent.tuning.model import fade
+from ggp_agent.tuning.model import fade, groups
 from ggp_agent.tuning.side_information import LsiTuner
 from ggp_agent.tuning.space import F32, I32, Space, read_space
 from ggp_agent.tuning.tuners import make_tuner
@@ -28,6 +31,10 @@ MOVES_AHEAD = 3
 this, for simulations become more (and shorter) as the game goes on."""
 LOOK_EVERY = 64
 """Batches between looks at the mean length."""
+MOST_SHARING = 8
+"""Simulations in flight that share a combination, at most."""
+LEAST_COMBINATIONS = 16
+"""Combinations in flight below which none is shared."""
 
 
 class SelfAdaptive:
@@ -53,16 +60,19 @@ class SelfAdaptive:
 
     def ask(self, count: int) -> F32:
         """See `Tuner.ask`."""
+        share = share_of(count)
         if isinstance(self.tuner, CmaTuner):
-            points = self.tuner.ask(count)
-            self._rows[:count, :, self._columns] = self.space.values_between(points)
+            points = self.tuner.ask(count, share)
+            self._rows[: len(points), :, self._columns] = self.space.values_between(points)
         else:
-            fill_rows(self._rows, self.tuner.ask(count), self._table, self._columns)
-        return self._rows[:count]
+            fill_rows(self._rows, self.tuner.ask(count, share), self._table, self._columns)
+        if share == 1:
+            return self._rows[:count]
+        return self._rows[: groups(count, share)].repeat(share, axis=0)[:count]
 
     def tell(self, rewards: F32) -> None:
         """See `Tuner.tell`."""
-        self.tuner.tell(rewards)
+        self.tuner.tell(rewards, share_of(len(rewards)))
         self._told += len(rewards)
         if isinstance(self.tuner, LsiTuner) and self.tuner.samples is None and self._trace:
             if self._batches % LOOK_EVERY == 0:
@@ -76,6 +86,11 @@ class SelfAdaptive:
                 self.tuner.samples = round(self._told * MOVES_AHEAD * max(1.0, self._length))
         elif not isinstance(self.tuner, CmaTuner) and self._decay < 1:
             fade(self.tuner.model, self._decay)
+
+
+def share_of(count: int) -> int:
+    """How many of `count` simulations in flight share a combination."""
+    return max(1, min(MOST_SHARING, count // LEAST_COMBINATIONS))
 
 
 def mean_length(trace: Trace) -> float:

@@ -31,8 +31,11 @@ from ggp_agent.tuning.model import (
     ask_for,
     bound_of,
     exploration,
+    groups,
     new_model,
+    number_of,
     tell_rewards,
+    weight_of,
 )
 from ggp_agent.tuning.space import F32, F64, I32, Space
 from ggp_agent.tuning.tournament import new_trees, play_all, replace, winner
@@ -89,7 +92,7 @@ class BanditTuner:
         self._seen = _new_seen(space, roles, seed, kind)
         self._keys = np.zeros((roles, 1 + sum(space.sizes)), np.int64)
 
-    def ask(self, count: int) -> I32:
+    def ask(self, count: int, share: int = 1) -> I32:
         """See `DiscreteTuner.ask`."""
         kind = self._kind
         ask_bandits(
@@ -97,16 +100,17 @@ class BanditTuner:
             self._seen,
             self._keys,
             count,
+            share,
             kind.local,
             kind.c_local,
             kind.c_global,
             kind.unseen,
         )
-        return self.model.picks[:count]
+        return self.model.picks[: groups(count, share)]
 
-    def tell(self, rewards: F32) -> None:
+    def tell(self, rewards: F32, share: int = 1) -> None:
         """See `DiscreteTuner.tell`."""
-        tell_rewards(self.model, rewards, len(rewards))
+        tell_rewards(self.model, rewards, len(rewards), share)
 
 
 def _new_seen(space: Space, roles: int, seed: int, kind: Bandits) -> Seen:
@@ -129,26 +133,27 @@ def ask_bandits(
     seen: Seen,
     keys: I64,
     count: int,
+    share: int,
     local: float,
     c_local: float,
     c_global: float,
     unseen: bool,
 ) -> None:
-    """Choose `count` combinations for every role; see `Bandits` for the constants."""
+    """Choose combinations for every role; see `Bandits` for the constants."""
     for role in range(model.picks.shape[1]):
         root = exploration(model, role)
         base = model.shape[FIRST, model.picks.shape[2]]
         _key_values(model, role, keys[role], c_local * root)
         if local < 1.0:
             _value_all(model, seen, role, base, c_global * root)
-        for simulation in range(count):
+        for combination in range(number_of(count, share)):
             if local < 1.0 and _exploits(model, seen, role, local, unseen):
-                _choose_global(model, seen, simulation, role, unseen)
+                _choose_global(model, seen, combination, role, unseen)
             else:
-                _choose_local(model, role, model.picks[simulation, role], keys[role])
-            arm = ask_for(model, simulation, role)
+                _choose_local(model, role, model.picks[combination, role], keys[role])
+            arm = ask_for(model, combination, role, weight_of(combination, count, share))
             if local > 0.0:
-                pick = model.picks[simulation, role]
+                pick = model.picks[combination, role]
                 _key_picked(model, role, pick, keys[role], c_local * root)
             if local < 1.0:
                 place = _note_seen(seen, role, arm - base)
@@ -176,7 +181,7 @@ def _value_all(model: Model, seen: Seen, role: int, base: int, c: float) -> None
 
 
 @part
-def _choose_global(model: Model, seen: Seen, simulation: int, role: int, unseen: bool) -> None:
+def _choose_global(model: Model, seen: Seen, combination: int, role: int, unseen: bool) -> None:
     """pi_g: the combination of the highest value; one never tried has first-play urgency."""
     known = seen.number[role]
     code = 0
@@ -186,7 +191,7 @@ def _choose_global(model: Model, seen: Seen, simulation: int, role: int, unseen:
         code = seen.order[role, winner(seen.trees[role], model.random[role])]
     for i in range(model.picks.shape[2]):
         stride = model.shape[STRIDE, i]
-        model.picks[simulation, role, i] = code // stride
+        model.picks[combination, role, i] = code // stride
         code -= (code // stride) * stride
 
 

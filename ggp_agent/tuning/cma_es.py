@@ -21,7 +21,9 @@ import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ggp_agent.tuning.model import groups
 from ggp_agent.tuning.space import F32, F64, I32, Space
 
 with warnings.catch_warnings():
@@ -47,18 +49,22 @@ class CmaTuner:
         self._points = np.zeros((most, roles, len(space.names)))
         self._slots = np.zeros((most, roles), np.int32)
 
-    def ask(self, count: int) -> F64:
-        """(count, R, d) points of the unit cube for the next `count` simulations."""
+    def ask(self, count: int, share: int = 1) -> F64:
+        """(n, R, d) points of the unit cube for `count` simulations, as `DiscreteTuner.ask`."""
+        points = groups(count, share)
         for role, evolution in enumerate(self._roles):
-            slots = evolution.ask(count)
-            self._slots[:count, role] = slots
-            self._points[:count, role] = evolution.inside[slots]
-        return self._points[:count]
+            slots = evolution.ask(points, count)
+            self._slots[:points, role] = slots
+            self._points[:points, role] = evolution.inside[slots]
+        return self._points[:points]
 
-    def tell(self, rewards: F32) -> None:
-        """(count, R) what these simulations brought every role, in [0, 1]."""
+    def tell(self, rewards: F32, share: int = 1) -> None:
+        """(count, R) what these simulations brought every role, in [0, 1]; the same share."""
+        firsts = np.arange(0, len(rewards), share)
+        totals = np.add.reduceat(rewards, firsts, axis=0)
+        weights = np.minimum(share, len(rewards) - firsts)
         for role, evolution in enumerate(self._roles):
-            evolution.tell(self._slots[: len(rewards), role], rewards[:, role])
+            evolution.tell(self._slots[: len(firsts), role], totals[:, role], weights)
 
     @property
     def is_fixed(self) -> list[bool]:
@@ -102,21 +108,21 @@ class _Evolution:
         self._order = self.random.permutation(len(individuals))
         self._cursor = self._in_flight = 0
 
-    def ask(self, count: int) -> I32:
-        """(count,) the individuals to simulate next, by number."""
+    def ask(self, count: int, simulations: int) -> I32:
+        """(count,) the individuals to simulate next, by number, in so many simulations."""
         if not self.ended and self._is_evaluated():
             self._go_on()
         size = len(self.individuals)
         slots = self._order[(self._cursor + np.arange(count)) % size]
         self._cursor = (self._cursor + count) % size
-        self._in_flight = max(self._in_flight, count)
+        self._in_flight = max(self._in_flight, simulations)
         return slots.astype(np.int32)
 
-    def tell(self, slots: I32, rewards: F32) -> None:
-        """What they brought, in [0, 1]."""
+    def tell(self, slots: I32, totals: F32, weights: NDArray[np.int64]) -> None:
+        """The sum of what they brought, and in how many simulations."""
         size = len(self.individuals)
-        self._sums += np.bincount(slots, rewards, minlength=size)
-        self._counts += np.bincount(slots, minlength=size)
+        self._sums += np.bincount(slots, totals, minlength=size)
+        self._counts += np.bincount(slots, weights, minlength=size)
 
     def _is_evaluated(self) -> bool:
         rounds = 1 if self._in_flight <= 1 else ROUNDS * self._in_flight

@@ -21,9 +21,12 @@ from ggp_agent.tuning.model import (
     ask_for,
     copy,
     draw,
+    groups,
     mutate,
     new_model,
+    number_of,
     tell_rewards,
+    weight_of,
 )
 from ggp_agent.tuning.scores import (
     COUNT,
@@ -59,7 +62,7 @@ class EvolutionTuner:
         self._order[:, population] = population  # so that it begins with a shuffle
         self._elite, self._crossover = elite, crossover
 
-    def ask(self, count: int) -> I32:
+    def ask(self, count: int, share: int = 1) -> I32:
         """See `DiscreteTuner.ask`."""
         ask_evolution(
             self.model,
@@ -67,15 +70,16 @@ class EvolutionTuner:
             self._people,
             self._order,
             count,
+            share,
             self._elite,
             self._crossover,
         )
-        return self.model.picks[:count]
+        return self.model.picks[: groups(count, share)]
 
-    def tell(self, rewards: F32) -> None:
+    def tell(self, rewards: F32, share: int = 1) -> None:
         """See `DiscreteTuner.tell`."""
-        tell_rewards(self.model, rewards, len(rewards))
-        tell_scores(self._scores, rewards, len(rewards))
+        tell_rewards(self.model, rewards, len(rewards), share)
+        tell_scores(self._scores, rewards, len(rewards), share)
 
 
 @entry
@@ -85,10 +89,11 @@ def ask_evolution(
     people: I32,
     order: I32,
     count: int,
+    share: int,
     elite: int,
     crossover: float,
 ) -> None:
-    """Choose the next `count` individuals of every role.
+    """Choose the next individuals of every role.
 
     `people` (R, 2 * lambda, d): the population, then room for the next one.  `order`
     (R, lambda + 1): the individuals in the order in which they are evaluated, and the place in it.
@@ -104,15 +109,15 @@ def ask_evolution(
             _evolve(model, role, people[role], order[role], size, elite, crossover)
             scores.table[role, :, :] = 0.0
             order[role, size] = size
-        for simulation in range(count):
+        for combination in range(number_of(count, share)):
             if order[role, size] == size:
                 shuffle(order[role], size, model.random[role])
                 order[role, size] = 0
             individual = order[role, order[role, size]]
             order[role, size] += 1
-            scores.candidate[simulation, role] = individual
-            copy(model.picks[simulation, role], people[role, individual])
-            ask_for(model, simulation, role)
+            scores.candidate[combination, role] = individual
+            copy(model.picks[combination, role], people[role, individual])
+            ask_for(model, combination, role, weight_of(combination, count, share))
 
 
 @part

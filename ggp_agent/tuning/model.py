@@ -7,6 +7,9 @@ Combinations in flight count as asked at once, and are known when their rewards 
 something is known of an arm, it counts as average.  The bonus of an upper confidence bound is
 C sqrt(ln N / n), where n includes what is in flight, and N is all that was asked for before the
 batch: with one simulation in flight this is UCB1.
+
+Where many are in flight, neighbours may share a combination: with a share of g, combination i is
+for simulations g i to g i + g - 1, and counts as asked for g times and told g rewards.
 """
 
 from __future__ import annotations
@@ -152,55 +155,79 @@ def bound_of(model: Model, role: int, arm: int, c: float) -> float:
     return model.arms[role, arm, MEAN] + c * model.arms[role, arm, SPREAD]
 
 
+def groups(count: int, share: int) -> int:
+    """How many combinations there are for `count` simulations."""
+    return (count + share - 1) // share
+
+
+number_of = part(groups)
+
+
 @part
-def ask_arm(model: Model, role: int, arm: int) -> None:
-    """One more simulation is asked for."""
+def weight_of(combination: int, count: int, share: int) -> int:
+    """How many of `count` simulations are for a combination; the last one may have fewer."""
+    return min(share, count - combination * share)
+
+
+@part
+def ask_arm(model: Model, role: int, arm: int, weight: int) -> None:
+    """So many more simulations are asked for."""
     row = model.arms[role, arm]
     if row[KNOWN] == 0.0 and row[ASKED] == 0.0:
         row[MEAN] = model.arms[role, ALL, MEAN] if model.arms[role, ALL, KNOWN] > 0.0 else 0.5
-    row[ASKED] += 1.0
+    row[ASKED] += weight
     row[SPREAD] = 1.0 / math.sqrt(row[ASKED])
 
 
 @part
-def ask_for(model: Model, simulation: int, role: int) -> int:
-    """The combination in `picks` is asked for; returns its arm."""
-    pick = model.picks[simulation, role]
+def ask_for(model: Model, combination: int, role: int, weight: int) -> int:
+    """A combination in `picks` is asked for, for so many simulations; returns its arm."""
+    pick = model.picks[combination, role]
     for i in range(model.picks.shape[2]):
-        ask_arm(model, role, model.shape[FIRST, i] + pick[i])
+        ask_arm(model, role, model.shape[FIRST, i] + pick[i], weight)
     arm = model.shape[FIRST, model.picks.shape[2]] + code_of(model, pick)
-    ask_arm(model, role, arm)
-    model.arms[role, ALL, ASKED] += 1.0
+    ask_arm(model, role, arm, weight)
+    model.arms[role, ALL, ASKED] += weight
     return arm
 
 
 @part
-def tell_arm(model: Model, role: int, arm: int, reward: float) -> None:
-    """One more reward is known."""
+def tell_arm(model: Model, role: int, arm: int, total: float, weight: int) -> None:
+    """So many more rewards are known."""
     row = model.arms[role, arm]
-    row[KNOWN] += 1.0
-    row[MEAN] += (reward - row[MEAN]) / row[KNOWN]
+    row[KNOWN] += weight
+    row[MEAN] += (total - weight * row[MEAN]) / row[KNOWN]
+
+
+@part
+def total_of(rewards: F32, role: int, combination: int, count: int, share: int) -> float:
+    """The summed rewards of a combination's simulations, of `rewards` (count, R)."""
+    first, total = combination * share, 0.0
+    for simulation in range(first, first + weight_of(combination, count, share)):
+        total += rewards[simulation, role]
+    return total
 
 
 @entry
-def ask_at_random(model: Model, count: int) -> None:
+def ask_at_random(model: Model, count: int, share: int) -> None:
     """Random legal combinations."""
-    for simulation in range(count):
+    for combination in range(number_of(count, share)):
         for role in range(model.picks.shape[1]):
-            model.picks[simulation, role, :] = -1
-            draw(model, role, model.picks[simulation, role])
-            ask_for(model, simulation, role)
+            model.picks[combination, role, :] = -1
+            draw(model, role, model.picks[combination, role])
+            ask_for(model, combination, role, weight_of(combination, count, share))
 
 
 @entry
-def tell_rewards(model: Model, rewards: F32, count: int) -> None:
-    """(count, R) the rewards of the combinations in flight."""
+def tell_rewards(model: Model, rewards: F32, count: int, share: int) -> None:
+    """(count, R) the rewards of the simulations in flight."""
     for role in range(model.picks.shape[1]):
-        for simulation in range(count):
-            reward = rewards[simulation, role]
-            pick = model.picks[simulation, role]
+        for combination in range(number_of(count, share)):
+            weight = weight_of(combination, count, share)
+            total = total_of(rewards, role, combination, count, share)
+            pick = model.picks[combination, role]
             for i in range(model.picks.shape[2]):
-                tell_arm(model, role, model.shape[FIRST, i] + pick[i], reward)
+                tell_arm(model, role, model.shape[FIRST, i] + pick[i], total, weight)
             arm = model.shape[FIRST, model.picks.shape[2]] + code_of(model, pick)
-            tell_arm(model, role, arm, reward)
-            tell_arm(model, role, ALL, reward)
+            tell_arm(model, role, arm, total, weight)
+            tell_arm(model, role, ALL, total, weight)

@@ -26,9 +26,12 @@ from ggp_agent.tuning.model import (
     copy,
     draw,
     exploration,
+    groups,
     mutate,
     new_model,
+    number_of,
     tell_rewards,
+    weight_of,
 )
 from ggp_agent.tuning.space import F32, F64, I32, Space
 
@@ -57,19 +60,21 @@ class NtbeaTuner:
         self._present = np.full((roles, len(space.names)), -1, np.int32)
         self._mutants = np.zeros((roles, neighbours, len(space.names)), np.int32)
 
-    def ask(self, count: int) -> I32:
+    def ask(self, count: int, share: int = 1) -> I32:
         """See `DiscreteTuner.ask`."""
-        ask_ntbea(self.model, self._bounds, self._present, self._mutants, count, self._c)
-        return self.model.picks[:count]
+        ask_ntbea(self.model, self._bounds, self._present, self._mutants, count, share, self._c)
+        return self.model.picks[: groups(count, share)]
 
-    def tell(self, rewards: F32) -> None:
+    def tell(self, rewards: F32, share: int = 1) -> None:
         """See `DiscreteTuner.tell`."""
-        tell_rewards(self.model, rewards, len(rewards))
+        tell_rewards(self.model, rewards, len(rewards), share)
 
 
 @entry
-def ask_ntbea(model: Model, bounds: F64, present: I32, mutants: I32, count: int, c: float) -> None:
-    """Let every role's individual evolve `count` times.
+def ask_ntbea(
+    model: Model, bounds: F64, present: I32, mutants: I32, count: int, share: int, c: float
+) -> None:
+    """Let every role's individual evolve for `count` simulations.
 
     `bounds` (R, values + 1): room for those of tuples of length 1.  `present` (R, d): the
     individuals, -1 before the first.  `mutants` (R, neighbours, d): room for these.
@@ -78,7 +83,7 @@ def ask_ntbea(model: Model, bounds: F64, present: I32, mutants: I32, count: int,
         individual = present[role]
         bonus = c * exploration(model, role)
         _bound_known(model, role, bounds[role], bonus)
-        for simulation in range(count):
+        for combination in range(number_of(count, share)):
             if individual[0] < 0:
                 draw(model, role, individual)
             else:
@@ -87,8 +92,8 @@ def ask_ntbea(model: Model, bounds: F64, present: I32, mutants: I32, count: int,
                     mutate(model, role, mutants[role, mutant])
                 best = _best(model, role, mutants[role], bounds[role], bonus)
                 copy(individual, mutants[role, best])
-            copy(model.picks[simulation, role], individual)
-            ask_for(model, simulation, role)
+            copy(model.picks[combination, role], individual)
+            ask_for(model, combination, role, weight_of(combination, count, share))
             _bound_picked(model, role, individual, bounds[role], bonus)
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ggp_agent.search.kernel import entry, part
+from ggp_agent.tuning.model import number_of, total_of, weight_of
 from ggp_agent.tuning.space import F32, F64, I32
 
 SUM, COUNT = range(2)
@@ -21,7 +22,7 @@ class Scores(NamedTuple):
     table: F64
     """(R, N, 2) summed rewards, rewards known"""
     candidate: I32
-    """(B, R) the candidate that a simulation in flight is for"""
+    """(B, R) the candidate that a combination in flight is"""
 
 
 def new_scores(roles: int, candidates: int, most: int) -> Scores:
@@ -30,13 +31,13 @@ def new_scores(roles: int, candidates: int, most: int) -> Scores:
 
 
 @entry
-def tell_scores(scores: Scores, rewards: F32, count: int) -> None:
-    """(count, R) the rewards of the simulations in flight."""
-    for simulation in range(count):
+def tell_scores(scores: Scores, rewards: F32, count: int, share: int) -> None:
+    """(count, R) the rewards of the simulations in flight; see `model` for shares."""
+    for combination in range(number_of(count, share)):
         for role in range(scores.table.shape[0]):
-            row = scores.table[role, scores.candidate[simulation, role]]
-            row[SUM] += rewards[simulation, role]
-            row[COUNT] += 1.0
+            row = scores.table[role, scores.candidate[combination, role]]
+            row[SUM] += total_of(rewards, role, combination, count, share)
+            row[COUNT] += weight_of(combination, count, share)
 
 
 @part

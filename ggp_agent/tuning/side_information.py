@@ -4,12 +4,12 @@
 Three quarters of a budget of N simulations go over all values of all variables in shuffled passes,
 the rest of the combination random, and give every value a mean reward.  Candidates are drawn value
 by value proportionally to these means, k times, duplicates dropped.  The last quarter of the budget
-goes to sequential halving: rounds of equal shares, after each of which the better half by mean
+goes to sequential halving: rounds of equal budgets, after each of which the better half by mean
 reward stays.  The one left over is used from then on.
 
 N is the number of simulations that the game is expected to have; until it is known the passes go
-on.  With many simulations in flight a stage ends when the rewards of its share are known;
-meanwhile its passes go on.
+on.  With many simulations in flight a stage or round ends when the rewards of its budget are known;
+meanwhile its passes go on.  Where simulations share combinations it lasts one whole pass at least.
 """
 
 from __future__ import annotations
@@ -27,8 +27,11 @@ from ggp_agent.tuning.model import (
     ask_for,
     copy,
     draw,
+    groups,
     new_model,
+    number_of,
     tell_rewards,
+    weight_of,
 )
 from ggp_agent.tuning.scores import (
     Scores,
@@ -44,9 +47,9 @@ GENERATION = 0.75
 FEW, MANY = 20, 2000
 """Candidates to draw, for two variables and for more."""
 
-STAGE, CURSOR, ASKED, ALIVE, ROUNDS = range(5)
-"""Columns of `state`: see the stages; place in the pass; simulations asked for in this stage or
-round; candidates left; rounds of halving."""
+STAGE, CURSOR, TRIED, ASKED, ALIVE, ROUNDS = range(6)
+"""Columns of `state`: see the stages; place in the pass; combinations tried and simulations asked
+for in this stage or round; candidates left; rounds of halving."""
 GENERATING, HALVING, FIXED = range(3)
 """Stages."""
 
@@ -65,7 +68,7 @@ class Lsi(NamedTuple):
     weights: F64
     """(R, V) to work with"""
     state: I32
-    """(R, 5) see STAGE"""
+    """(R, 6) see STAGE"""
 
 
 class LsiTuner:
@@ -92,22 +95,23 @@ class LsiTuner:
             candidates=np.zeros((roles, candidates, len(space.names)), np.int32),
             alive=np.zeros((roles, candidates), np.int32),
             weights=np.zeros((roles, len(values))),
-            state=np.zeros((roles, 5), np.int32),
+            state=np.zeros((roles, 6), np.int32),
         )
         self.samples = samples
         """N; may be set while candidates are being generated"""
 
-    def ask(self, count: int) -> I32:
+    def ask(self, count: int, share: int = 1) -> I32:
         """See `DiscreteTuner.ask`."""
         samples = 0 if self.samples is None else max(1, self.samples)
         generation = int(GENERATION * samples)
-        ask_lsi(self.model, self._scores, self._lsi, count, generation, samples - generation)
-        return self.model.picks[:count]
+        evaluation = samples - generation
+        ask_lsi(self.model, self._scores, self._lsi, count, share, generation, evaluation)
+        return self.model.picks[: groups(count, share)]
 
-    def tell(self, rewards: F32) -> None:
+    def tell(self, rewards: F32, share: int = 1) -> None:
         """See `DiscreteTuner.tell`."""
-        tell_rewards(self.model, rewards, len(rewards))
-        tell_scores(self._scores, rewards, len(rewards))
+        tell_rewards(self.model, rewards, len(rewards), share)
+        tell_scores(self._scores, rewards, len(rewards), share)
 
     @property
     def stages(self) -> list[int]:
@@ -117,23 +121,31 @@ class LsiTuner:
 
 @entry
 def ask_lsi(
-    model: Model, scores: Scores, lsi: Lsi, count: int, generation: int, evaluation: int
+    model: Model,
+    scores: Scores,
+    lsi: Lsi,
+    count: int,
+    share: int,
+    generation: int,
+    evaluation: int,
 ) -> None:
-    """Choose `count` combinations for every role.
+    """Choose combinations for every role.
 
     `generation`, `evaluation`: the budget of either, both 0 where it is not known.
     """
     for role in range(model.picks.shape[1]):
         _next_stage(model, scores, lsi, role, generation, evaluation)
-        for simulation in range(count):
-            pick = model.picks[simulation, role]
+        for combination in range(number_of(count, share)):
+            pick = model.picks[combination, role]
+            weight = weight_of(combination, count, share)
             if lsi.state[role, STAGE] == GENERATING:
                 candidate = _next_value(model, lsi, role, pick)
             else:
                 candidate = _next_candidate(lsi, role, pick)
-            scores.candidate[simulation, role] = candidate
-            lsi.state[role, ASKED] = min(lsi.state[role, ASKED] + 1, 2**30)
-            ask_for(model, simulation, role)
+            scores.candidate[combination, role] = candidate
+            lsi.state[role, TRIED] = min(lsi.state[role, TRIED] + 1, 2**30)
+            lsi.state[role, ASKED] = min(lsi.state[role, ASKED] + weight, 2**30)
+            ask_for(model, combination, role, weight)
 
 
 @part
@@ -143,19 +155,25 @@ def _next_stage(
     """Go on to the next stage or round where the present one has had its share."""
     state, values = lsi.state[role], lsi.values.shape[0]
     if state[STAGE] == GENERATING and generation + evaluation > 0:
-        if state[ASKED] >= max(1, generation // values) * values:
+        if _is_done(state, values, max(1, generation // values)):
             _generate(model, scores, lsi, role)
-            state[STAGE], state[CURSOR], state[ASKED] = HALVING, 0, 0
+            state[STAGE] = HALVING
+            state[CURSOR], state[TRIED], state[ASKED] = 0, 0, 0
     elif state[STAGE] == HALVING:
         alive = state[ALIVE]
-        share = max(1, evaluation // (alive * state[ROUNDS]))
-        if state[ASKED] >= share * alive:
+        if _is_done(state, alive, max(1, evaluation // (alive * state[ROUNDS]))):
             shuffle(lsi.alive[role], alive, model.random[role])
             sort_by_mean(scores, role, lsi.alive[role], alive, values)
             state[ALIVE] = (alive + 1) // 2
-            state[CURSOR], state[ASKED] = 0, 0
+            state[CURSOR], state[TRIED], state[ASKED] = 0, 0, 0
     if state[STAGE] == HALVING and state[ALIVE] == 1:
         state[STAGE] = FIXED
+
+
+@part
+def _is_done(state: I32, candidates: int, samples: int) -> bool:
+    """Whether all of so many have been tried, and with so many simulations each."""
+    return state[TRIED] >= candidates and state[ASKED] >= samples * candidates
 
 
 @part

@@ -10,7 +10,7 @@ from ggp_agent.errors import ParameterError
 from ggp_agent.tuning.bandits import LOCAL, MAB, NMC, BanditTuner
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.evolution import EvolutionTuner
-from ggp_agent.tuning.model import Model, ask_at_random, new_model, tell_rewards
+from ggp_agent.tuning.model import Model, ask_at_random, groups, new_model, tell_rewards
 from ggp_agent.tuning.ntbea import NtbeaTuner
 from ggp_agent.tuning.side_information import LsiTuner
 from ggp_agent.tuning.space import F32, I32, Space
@@ -25,11 +25,14 @@ class DiscreteTuner(Protocol):
     model: Model
     """statistics of values and combinations"""
 
-    def ask(self, count: int) -> I32:
-        """(count, R, d) the combinations for the next `count` simulations, until the next call."""
+    def ask(self, count: int, share: int = 1) -> I32:
+        """The combinations for the next `count` simulations, until the next call.
 
-    def tell(self, rewards: F32) -> None:
-        """(count, R) what these simulations brought every role, in [0, 1]."""
+        (n, R, d), where n is count / share, rounded up: `share` neighbours have one in common.
+        """
+
+    def tell(self, rewards: F32, share: int = 1) -> None:
+        """(count, R) what these simulations brought every role, in [0, 1]; the same share."""
 
 
 class RandomTuner:
@@ -41,14 +44,14 @@ class RandomTuner:
     def __init__(self, space: Space, roles: int, most: int, seed: int) -> None:
         self.model = new_model(space, roles, most, seed)
 
-    def ask(self, count: int) -> I32:
+    def ask(self, count: int, share: int = 1) -> I32:
         """See `DiscreteTuner.ask`."""
-        ask_at_random(self.model, count)
-        return self.model.picks[:count]
+        ask_at_random(self.model, count, share)
+        return self.model.picks[: groups(count, share)]
 
-    def tell(self, rewards: F32) -> None:
+    def tell(self, rewards: F32, share: int = 1) -> None:
         """See `DiscreteTuner.tell`."""
-        tell_rewards(self.model, rewards, len(rewards))
+        tell_rewards(self.model, rewards, len(rewards), share)
 
 
 class FixedRandomTuner:
@@ -59,16 +62,16 @@ class FixedRandomTuner:
 
     def __init__(self, space: Space, roles: int, most: int, seed: int) -> None:
         self.model = new_model(space, roles, most, seed)
-        ask_at_random(self.model, 1)
+        ask_at_random(self.model, 1, 1)
         self.model.picks[:] = self.model.picks[0, 0].copy()
 
-    def ask(self, count: int) -> I32:
+    def ask(self, count: int, share: int = 1) -> I32:
         """See `DiscreteTuner.ask`."""
-        return self.model.picks[:count]
+        return self.model.picks[: groups(count, share)]
 
-    def tell(self, rewards: F32) -> None:
+    def tell(self, rewards: F32, share: int = 1) -> None:
         """See `DiscreteTuner.tell`."""
-        tell_rewards(self.model, rewards, len(rewards))
+        tell_rewards(self.model, rewards, len(rewards), share)
 
 
 Maker = Callable[[Space, int, int, int], DiscreteTuner | CmaTuner]

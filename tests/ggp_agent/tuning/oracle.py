@@ -20,6 +20,9 @@ SPACES = {
     "one": read_space("C=0.1,0.2,0.4,0.8"),
 }
 
+FLIGHTS = [(1, 1), (7, 1), (64, 1), (31, 4)]
+"""Simulations in flight, and how many share a combination."""
+
 
 @dataclass
 class Arm:
@@ -51,11 +54,11 @@ class Oracle:
     def begin_batch(self) -> None:
         self.frozen = self.all.asked
 
-    def ask(self, picks: Picks) -> None:
+    def ask(self, picks: Picks, times: int = 1) -> None:
         for key in self._keys(picks):
             arm = self.arms.setdefault(key, Arm(first_mean=self.all.mean))
-            arm.asked += 1
-        self.all.asked += 1
+            arm.asked += times
+        self.all.asked += times
 
     def tell(self, picks: Picks, reward: float) -> None:
         for key in self._keys(picks):
@@ -106,6 +109,12 @@ def script(seed: int) -> Iterator[float]:
 def rows(picks: np.ndarray[tuple[int, ...], np.dtype[np.int32]]) -> list[Picks]:
     """The combinations of the first role."""
     return [tuple(row) for row in picks[:, 0].tolist()]
+
+
+def spread(chosen: Sequence[Picks], count: int, share: int) -> list[Picks]:
+    """The combination of each of `count` simulations."""
+    assert len(chosen) == math.ceil(count / share)
+    return [chosen[simulation // share] for simulation in range(count)]
 
 
 def run(

@@ -12,7 +12,7 @@ from ggp_agent.parameters import PER_SIMULATION
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
 from ggp_agent.search.settings import settings_row
-from ggp_agent.tuning.adaptive import MOVES_AHEAD, SelfAdaptive, adaptive
+from ggp_agent.tuning.adaptive import MOVES_AHEAD, SelfAdaptive, adaptive, share_of
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.model import ALL, KNOWN, MEAN
 from ggp_agent.tuning.side_information import LsiTuner
@@ -110,6 +110,21 @@ def test_lsi_learns_its_budget_by_the_start_clock() -> None:
     assert tuner.tuner.samples is not None
     assert 5 <= tuner.tuner.samples / (200 * MOVES_AHEAD) <= 9  # moves of tic-tac-toe
     assert tuned("sp-lsi", "tuner_samples=77").tuner.samples == 77  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("name", ["ap-ntbea", "ap-cmaes"])
+def test_neighbours_in_flight_share_combinations(name: str) -> None:
+    tuner = adaptive(find_agent(name), 2, 512, seed=1)
+    assert tuner is not None
+    for count, share in ((1, 1), (31, 1), (32, 2), (100, 6), (512, 8)):
+        assert share_of(count) == share
+        rows = tuner.ask(count)
+        assert len(rows) == count
+        different = {tuple(row) for row in rows.reshape(count, -1).tolist()}
+        assert len(different) <= -(-count // share)
+        for first in range(0, count, share):
+            assert (rows[first : first + share] == rows[first]).all()
+        tuner.tell(np.ones((count, 2), np.float32))
 
 
 def test_agents_without_a_tuner() -> None:

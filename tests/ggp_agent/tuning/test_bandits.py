@@ -9,22 +9,25 @@ import pytest
 
 from ggp_agent.tuning.bandits import LOCAL, MAB, NMC, Bandits, BanditTuner
 from ggp_agent.tuning.model import ASKED, KNOWN, MEAN, fade
-from tests.ggp_agent.tuning.oracle import SPACES, Oracle, rows, run, script
+from tests.ggp_agent.tuning.oracle import FLIGHTS, SPACES, Oracle, rows, run, script, spread
 
 
-def follow(kind: Bandits, space_name: str, batch: int, count: int = 1500):  # type: ignore[no-untyped-def]
+def follow(  # type: ignore[no-untyped-def]
+    kind: Bandits, space_name: str, batch: int, share: int, count: int = 1500
+):
     """Let a tuner choose; yields the oracle before each choice, and the choice."""
     space = SPACES[space_name]
     tuner, oracle, rewards = BanditTuner(space, 2, 64, 3, kind), Oracle(space), script(1)
     for _ in range(count // batch):
         oracle.begin_batch()
-        chosen = rows(tuner.ask(batch))
-        for picks in chosen:
+        chosen = rows(tuner.ask(batch, share))
+        everybody = spread(chosen, batch, share)
+        for number, picks in enumerate(chosen):
             yield oracle, picks
-            oracle.ask(picks)
-        told = np.array([next(rewards) for _ in chosen], np.float32)
-        tuner.tell(np.stack([told, 1 - told], axis=1))
-        for picks, reward in zip(chosen, told.tolist(), strict=True):
+            oracle.ask(picks, len(everybody[number * share : (number + 1) * share]))
+        told = np.array([next(rewards) for _ in everybody], np.float32)
+        tuner.tell(np.stack([told, 1 - told], axis=1), share)
+        for picks, reward in zip(everybody, told.tolist(), strict=True):
             oracle.tell(picks, reward)
     for key, arm in oracle.arms.items():
         if all(isinstance(part, int) for part in key):
@@ -34,27 +37,29 @@ def follow(kind: Bandits, space_name: str, batch: int, count: int = 1500):  # ty
             assert row[MEAN] == pytest.approx(arm.mean)
 
 
-@pytest.mark.parametrize("batch", [1, 7, 64])
+@pytest.mark.parametrize(("batch", "share"), FLIGHTS)
 @pytest.mark.parametrize("space", SPACES)
-def test_local_bandits_choose_every_value_by_itself(space: str, batch: int) -> None:
-    for oracle, picks in follow(LOCAL, space, batch):
+def test_local_bandits_choose_every_value_by_itself(space: str, batch: int, share: int) -> None:
+    for oracle, picks in follow(LOCAL, space, batch, share):
         assert oracle.space.is_legal(picks)
         assert oracle.best_values(picks, c=1.0)
 
 
-@pytest.mark.parametrize("batch", [1, 7, 64])
+@pytest.mark.parametrize(("batch", "share"), FLIGHTS)
 @pytest.mark.parametrize("space", SPACES)
-def test_mab_chooses_among_all_legal_combinations(space: str, batch: int) -> None:
-    for oracle, picks in follow(MAB, space, batch):
+def test_mab_chooses_among_all_legal_combinations(space: str, batch: int, share: int) -> None:
+    for oracle, picks in follow(MAB, space, batch, share):
         assert picks in oracle.legal
         assert oracle.is_best(picks, oracle.legal, c=0.7)
 
 
-@pytest.mark.parametrize("batch", [1, 7, 64])
+@pytest.mark.parametrize(("batch", "share"), FLIGHTS)
 @pytest.mark.parametrize("space", SPACES)
-def test_nmc_explores_by_values_and_exploits_combinations_seen(space: str, batch: int) -> None:
+def test_nmc_explores_by_values_and_exploits_combinations_seen(
+    space: str, batch: int, share: int
+) -> None:
     explored = exploited = both = 0
-    for oracle, picks in follow(NMC, space, batch):
+    for oracle, picks in follow(NMC, space, batch, share):
         by_values = oracle.best_values(picks, c=1.0)
         seen = oracle.seen()
         by_combination = picks in seen and oracle.is_best(picks, seen, c=1.0)

@@ -81,6 +81,18 @@ def test_late_feedback_makes_generations_longer() -> None:
     assert batches - 1 == ROUNDS * size  # 16 in flight: as many rounds times 4
 
 
+def test_simulations_may_share_individuals() -> None:
+    tuner = CmaTuner(SPACE, 1, 16, seed=1)
+    points = tuner.ask(11, 4)
+    assert points.shape == (3, 1, 2)
+    slots = tuner._slots[:3, 0].tolist()
+    tuner.tell(np.arange(11, dtype=np.float32)[:, None], 4)
+    sums, counts = tuner._roles[0]._sums, tuner._roles[0]._counts
+    assert sums[slots].tolist() == [0 + 1 + 2 + 3, 4 + 5 + 6 + 7, 8 + 9 + 10]
+    assert counts[slots].tolist() == [4, 4, 3]
+    assert counts.sum() == 11
+
+
 def test_roles_evolve_apart_and_by_seed() -> None:
     points = [CmaTuner(SPACE, 2, 8, seed).ask(8).copy() for seed in (1, 1, 2)]
     assert np.array_equal(points[0], points[1])

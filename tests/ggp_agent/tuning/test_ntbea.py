@@ -10,7 +10,7 @@ import pytest
 
 from ggp_agent.tuning.ntbea import C, NtbeaTuner
 from ggp_agent.tuning.space import Space
-from tests.ggp_agent.tuning.oracle import SPACES, Oracle, Picks, rows, run, script
+from tests.ggp_agent.tuning.oracle import SPACES, Oracle, Picks, rows, run, script, spread
 
 
 def is_mutant(space: Space, old: Picks, new: Picks) -> bool:
@@ -25,29 +25,32 @@ def is_mutant(space: Space, old: Picks, new: Picks) -> bool:
     return set(changed) in ends and space.is_legal(new) and needed
 
 
-@pytest.mark.parametrize("batch", [1, 7])
+@pytest.mark.parametrize(("batch", "share"), [(1, 1), (7, 1), (14, 4)])
 @pytest.mark.parametrize("name", SPACES)
-def test_the_best_of_five_mutants_replaces_the_individual(name: str, batch: int) -> None:
+def test_the_best_of_five_mutants_replaces_the_individual(
+    name: str, batch: int, share: int
+) -> None:
     space = SPACES[name]
     tuner, oracle, rewards = NtbeaTuner(space, 1, 16, 3), Oracle(space), script(2)
     individual: Picks | None = None
     for _ in range(700 // batch):
         oracle.begin_batch()
-        chosen = rows(tuner.ask(batch))
+        chosen = rows(tuner.ask(batch, share))
+        everybody = spread(chosen, batch, share)
         for number, picks in enumerate(chosen):
             if individual is not None:
                 assert is_mutant(space, individual, picks)
-                if number == batch - 1:  # the last choice's mutants are still there
+                if number == len(chosen) - 1:  # the last choice's mutants are still there
                     mutants = [tuple(mutant) for mutant in tuner._mutants[0].tolist()]
                     assert len(mutants) == 5
                     assert all(is_mutant(space, individual, mutant) for mutant in mutants)
                     bounds = {mutant: oracle.landscape(mutant, C) for mutant in mutants}
                     assert bounds[picks] >= max(bounds.values()) - 1e-9
-            oracle.ask(picks)
+            oracle.ask(picks, len(everybody[number * share : (number + 1) * share]))
             individual = picks
-        told = [next(rewards) for _ in chosen]
-        tuner.tell(np.array(told, np.float32)[:, None])
-        for picks, reward in zip(chosen, told, strict=True):
+        told = [next(rewards) for _ in everybody]
+        tuner.tell(np.array(told, np.float32)[:, None], share)
+        for picks, reward in zip(everybody, told, strict=True):
             oracle.tell(picks, reward)
 
 

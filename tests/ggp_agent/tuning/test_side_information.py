@@ -101,6 +101,22 @@ def test_until_the_budget_is_known_the_passes_go_on() -> None:
     assert tuner.stages == [HALVING, HALVING]
 
 
+def test_no_candidate_is_left_out_where_simulations_share_them() -> None:
+    """A round lasts one whole pass, even where that costs more than its budget."""
+    tuner = LsiTuner(SPACES["two"], 1, 64, 1, samples=60, candidates=8)
+    run(tuner, 0.5, 64, 64)
+    tuner.ask(16, 8)
+    drawn = int(tuner._lsi.state[0, ALIVE])
+    assert drawn > 4
+    tried = []
+    while int(tuner._lsi.state[0, ALIVE]) == drawn:
+        tried += tuner._scores.candidate[:2, 0].tolist()
+        tuner.tell(np.ones((16, 1), np.float32), 8)
+        tuner.ask(16, 8)
+    assert set(tried) == set(range(7, 7 + drawn))
+    assert len(tried) <= drawn + 1
+
+
 def test_late_feedback_lets_the_passes_go_on() -> None:
     """A stage ends with a batch: what is over its share goes to the same values or candidates."""
     tuner = LsiTuner(SPACES["two"], 1, 64, 1, samples=40, candidates=8)

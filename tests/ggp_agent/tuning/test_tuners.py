@@ -27,18 +27,18 @@ def test_names() -> None:
         make_tuner("best", SPACES["two"], 1, 1, 1)
 
 
-@pytest.mark.parametrize("batch", [1, 32])
+@pytest.mark.parametrize(("batch", "share"), [(1, 1), (32, 1), (32, 5)])
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("name", DISCRETE)
-def test_choices_are_legal_and_counted(name: str, space: str, batch: int) -> None:
+def test_choices_are_legal_and_counted(name: str, space: str, batch: int, share: int) -> None:
     tuner = make_tuner(name, SPACES[space], 2, 32, 1)
     assert not isinstance(tuner, CmaTuner)
     legal, seen = set(Oracle(SPACES[space]).legal), Counter[tuple[int, ...]]()
     dice, total = np.random.default_rng(1), 0.0
     for _ in range(320 // batch):
-        picks = tuner.ask(batch).copy()
+        picks = tuner.ask(batch, share).repeat(share, axis=0)[:batch]
         rewards = dice.integers(0, 2, (batch, 2)).astype(np.float32)
-        tuner.tell(rewards)
+        tuner.tell(rewards, share)
         total += float(rewards[:, 1].sum())
         seen.update(map(tuple, picks[:, 1].tolist()))
         assert set(map(tuple, picks.reshape(-1, picks.shape[2]).tolist())) <= legal
