@@ -38,6 +38,11 @@ class Agent:
         return Agent(self.name, self.summary, settings)
 
 
+def tuners_of(agents: Iterable[Agent]) -> list[str]:
+    """The tuners that agents use."""
+    return sorted({str(agent["tuner"]) for agent in agents} - {"off"})
+
+
 DEFAULT_AGENT = "default"
 
 _DECLARED = (

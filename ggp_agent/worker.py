@@ -23,8 +23,10 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
+
+import numpy as np
 
 from gdl.errors import GgpError
 from gdl.prolog import PrologStateMachine
@@ -221,7 +223,7 @@ class Worker:
             self._answer()
 
     def _do_warm(self, event: Event) -> None:
-        warm_up()
+        warm_up(event.get("tuners", ()))
         self._say(say="warm")
 
     def _do_start(self, event: Event) -> None:
@@ -313,12 +315,19 @@ class Worker:
         self.post({"do": "reasoner", "machine": machine})
 
 
-def warm_up() -> None:
-    """Load (or, the first time, compile) all kernels by searching a tiny game."""
+def warm_up(tuners: Iterable[str] = ()) -> None:
+    """Load (or, the first time, compile) all kernels, and those of some tuners.
+
+    This is done by searching a tiny game.
+    """
     agent = Agent("warm", "", {"simulations": 64, "memory": 16, "solver": "on"})
     machine = PropnetStateMachine.from_rules(RuleSheet.from_text(_TINY_GAME, "warm-up"))
     search = NativeSearch(machine.network, 0, agent, seed=0)
     search.think(time.monotonic() + 3600, lambda: False)
+    for name in tuners:
+        tuner = adaptive(agent.with_settings([f"tuner={name}", "tune=C"]), 1, 1, seed=0)
+        if tuner is not None:
+            tuner.tell(np.zeros((len(tuner.ask(1)), 1), np.float32))
     state = machine.next_state(machine.initial_state, ["a"])
     search.enter(state, ["a"])
     machine.goals(state)

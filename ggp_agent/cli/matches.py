@@ -12,7 +12,7 @@ import click
 from gdl.errors import GgpError
 from gdl.rules import RuleSheet, Term
 from gdl.state_machine import CHANCE_ROLE
-from ggp_agent.agents import find_agent
+from ggp_agent.agents import Agent, find_agent, tuners_of
 from ggp_agent.board import draw
 from ggp_agent.cli.common import (
     json_option,
@@ -102,8 +102,12 @@ def match(
             f"{chosen.key} is for {len(roles)} player(s) ({' '.join(map(sheet.write, roles))}), "
             f"but {len(players)} given"
         )
-    pool = WorkerPool(spares=0)
-    seats = [_player(text, pool, seed + i) for i, text in enumerate(players)]
+    agents = [_agent(text) for text in players]
+    pool = WorkerPool(spares=0, tuners=tuners_of(agent for agent in agents if agent))
+    seats: list[Player] = [
+        HttpPlayer(text) if agent is None else LocalPlayer(agent, pool, seed + i)
+        for i, (text, agent) in enumerate(zip(players, agents, strict=True))
+    ]
     machine = state_machine(sheet, "auto")
     try:
         setup = MatchSetup(
@@ -124,9 +128,10 @@ def match(
     _report(record, machine.roles, sheet, directory, seed, as_json)
 
 
-def _player(text: str, pool: WorkerPool, seed: int) -> Player:
+def _agent(text: str) -> Agent | None:
+    """The agent that a text stands for; None where it is a URL."""
     if "://" in text:
-        return HttpPlayer(text)
+        return None
     name, *settings = text.split(":")
     try:
         agent = find_agent(name)
@@ -134,7 +139,7 @@ def _player(text: str, pool: WorkerPool, seed: int) -> Player:
             settings = [*tuner_settings(), *settings]
         agent = agent.with_settings(settings)
         check_tuning(agent)
-        return LocalPlayer(agent, pool, seed)
+        return agent
     except GgpError as error:
         hint = "a player is a URL like http://localhost:9147 or an agent's name"
         raise click.UsageError(f"{error}; {hint}") from error

@@ -16,19 +16,17 @@ rounds as there are simulations in flight, unless there is one in flight.
 
 from __future__ import annotations
 
+import importlib
 import math
 import warnings
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ggp_agent.tuning.model import groups
 from ggp_agent.tuning.space import F32, F64, I32, Space
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # it misses matplotlib, which is for its plots
-    import cma
 
 STEP_SIZE = 0.3
 PENALTY = 100.0
@@ -98,7 +96,7 @@ class _Evolution:
         }
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # one variable is unusual, but works
-            self._strategy = cma.CMAEvolutionStrategy(start, STEP_SIZE, options)
+            self._strategy = _package().CMAEvolutionStrategy(start, STEP_SIZE, options)
         self._use(self._strategy.ask())
 
     def _use(self, individuals: list[F64]) -> None:
@@ -150,3 +148,10 @@ class _Evolution:
         else:
             self._is_mean = True
             self._use([np.array(self._strategy.mean)])
+
+
+def _package() -> Any:
+    """The package `cma`, loaded when it is needed: that takes a second."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it can do without matplotlib, and says so
+        return importlib.import_module("cma")
