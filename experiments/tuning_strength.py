@@ -111,7 +111,8 @@ def _play(settings: dict[str, Any], tuned: str) -> dict[str, str]:
 
 
 def _print(name: str, cells: dict[str, dict[str, str]], notes: str) -> None:
-    table = Table(box=box.MARKDOWN, title=f"{name}: win % of the tuned agent; {notes}")
+    click.echo(f"{name}: win % of the tuned agent; {notes}\n")
+    table = Table(box=box.MARKDOWN)
     table.add_column("game")
     for column in cells:
         table.add_column(column, justify="right")

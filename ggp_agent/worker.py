@@ -223,7 +223,7 @@ class Worker:
             self._answer()
 
     def _do_warm(self, event: Event) -> None:
-        warm_up(event.get("tuners", ()))
+        warm_up(event["tuners"])
         self._say(say="warm")
 
     def _do_start(self, event: Event) -> None:

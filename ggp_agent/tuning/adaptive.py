@@ -31,9 +31,9 @@ MOVES_AHEAD = 3
 this, for simulations become more (and shorter) as the game goes on."""
 LOOK_EVERY = 64
 """Batches between looks at the mean length."""
-MOST_SHARING = 8
+MOST_SHARING = 16
 """Simulations in flight that share a combination, at most."""
-LEAST_COMBINATIONS = 16
+LEAST_COMBINATIONS = 32
 """Combinations in flight below which none is shared."""
 
 

@@ -116,7 +116,7 @@ def test_lsi_learns_its_budget_by_the_start_clock() -> None:
 def test_neighbours_in_flight_share_combinations(name: str) -> None:
     tuner = adaptive(find_agent(name), 2, 512, seed=1)
     assert tuner is not None
-    for count, share in ((1, 1), (31, 1), (32, 2), (100, 6), (512, 8)):
+    for count, share in ((1, 1), (63, 1), (64, 2), (100, 3), (512, 16)):
         assert share_of(count) == share
         rows = tuner.ask(count)
         assert len(rows) == count
