@@ -242,7 +242,7 @@ _DECLARED = (
         "tune",
         "",
         "what it sets: names, some with their own values, or how many of K, Ref, C, epsilon, VO, "
-        "T (without those of no effect); none said: 2",
+        "T (without those of no effect); selection, playout: whether it is used; none said: 2",
         text="text like K,Ref,C=0.1,0.2,0.4",
     ),
     Parameter(

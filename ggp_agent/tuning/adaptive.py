@@ -31,9 +31,9 @@ MOVES_AHEAD = 3
 this, for simulations become more (and shorter) as the game goes on."""
 LOOK_EVERY = 64
 """Batches between looks at the mean length."""
-MOST_SHARING = 16
+MOST_SHARING = 32
 """Simulations in flight that share a combination, at most."""
-LEAST_COMBINATIONS = 32
+LEAST_COMBINATIONS = 16
 """Combinations in flight below which none is shared."""
 
 
@@ -45,7 +45,7 @@ class SelfAdaptive:
         self.space = space_of(agent)
         self.tuner = make_tuner(str(agent["tuner"]), self.space, roles, most, seed)
         self._rows = np.tile(settings_row(agent), (most, roles, 1))
-        self._columns = np.array([PER_SIMULATION.index(n) for n in self.space.names], np.int32)
+        self._columns = np.array([PER_SIMULATION.index(n) for n in self.space.columns], np.int32)
         self._table = self.space.table().astype(np.float32)
         self._decay = agent.number("tuner_decay")
         self._trace: Callable[[], Trace] | None = None
@@ -121,12 +121,12 @@ def space_of(agent: Agent) -> Space:
     text = str(agent["tune"]) or "2"
     if text.isdecimal():
         text = ",".join(usual_parameters(agent, int(text)))
-    space = read_space(text)
-    for name in space.names:
-        if name in ("K", "Ref") and agent["selection"] != "grave":
+    space = read_space(text, {name: agent.number(name) for name in PER_SIMULATION})
+    for name, column in zip(space.names, space.columns, strict=True):
+        if column in ("K", "Ref") and agent["selection"] != "grave":
             raise ParameterError(f"{name} can only be tuned with selection=grave")
-        if name == "epsilon" and agent["playout"] != "mast":
-            raise ParameterError("epsilon can only be tuned with playout=mast")
+        if column == "epsilon" and agent["playout"] != "mast":
+            raise ParameterError(f"{name} can only be tuned with playout=mast")
     return space
 
 

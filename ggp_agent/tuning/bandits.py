@@ -8,7 +8,9 @@
 
 All bandits are UCB1 with first-play urgency 1, and all learn from every reward.
 
-With many simulations in flight: as `model` says, by counting those in flight as visits.
+With many simulations in flight: as `model` says, by counting those in flight as visits; and N, the
+number of all simulations in the bonuses, is looked at only when it has grown by a hundredth, for
+otherwise all combinations would have to be valued anew for every batch.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ from numpy.typing import NDArray
 from ggp_agent.search.kernel import entry, part
 from ggp_agent.tuning.dice import below, chance
 from ggp_agent.tuning.model import (
+    ALL,
+    ASKED,
     FIRST,
     SIZE,
     STRIDE,
@@ -30,6 +34,7 @@ from ggp_agent.tuning.model import (
     allowed,
     ask_for,
     bound_of,
+    code_of,
     exploration,
     groups,
     new_model,
@@ -56,6 +61,8 @@ class Seen(NamedTuple):
     """(R,) combinations seen"""
     trees: F64
     """(R, 2 S) tournaments of the values of those seen, by place"""
+    asked: F64
+    """(R, 2) N when all were valued last; combinations of the batch after that"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,9 @@ class Bandits:
 
 
 I64 = NDArray[np.int64]
+
+GROWTH = 1.01
+"""Of the number of simulations, before it is looked at again with many in flight."""
 
 MOST_VALUES = 4096
 KEY_SCALE = 2.0**32
@@ -124,6 +134,7 @@ def _new_seen(space: Space, roles: int, seed: int, kind: Bandits) -> Seen:
         place=np.full((roles, combinations), -1, np.int32),
         number=np.zeros(roles, np.int32),
         trees=new_trees(roles, combinations),
+        asked=np.zeros((roles, 2)),
     )
 
 
@@ -141,11 +152,18 @@ def ask_bandits(
 ) -> None:
     """Choose combinations for every role; see `Bandits` for the constants."""
     for role in range(model.picks.shape[1]):
-        root = exploration(model, role)
         base = model.shape[FIRST, model.picks.shape[2]]
+        total, last = model.arms[role, ALL, ASKED], seen.asked[role, 0]
+        is_new = count == 1 or total > GROWTH * last or total < last
+        if is_new:
+            seen.asked[role, 0] = total
+        root = exploration(seen.asked[role, 0])
         _key_values(model, role, keys[role], c_local * root)
-        if local < 1.0:
+        if local < 1.0 and is_new:
             _value_all(model, seen, role, base, c_global * root)
+        elif local < 1.0:
+            _value_picked(model, seen, role, base, c_global * root)
+        seen.asked[role, 1] = number_of(count, share)
         for combination in range(number_of(count, share)):
             if local < 1.0 and _exploits(model, seen, role, local, unseen):
                 _choose_global(model, seen, combination, role, unseen)
@@ -178,6 +196,15 @@ def _value_all(model: Model, seen: Seen, role: int, base: int, c: float) -> None
         arm = base + seen.order[role, place]
         tree[size + place] = bound_of(model, role, arm, c)
     play_all(tree, seen.number[role])
+
+
+@part
+def _value_picked(model: Model, seen: Seen, role: int, base: int, c: float) -> None:
+    """The same where only the rewards of the last batch are new."""
+    for combination in range(int(seen.asked[role, 1])):
+        code = code_of(model, model.picks[combination, role])
+        bound = bound_of(model, role, base + code, c)
+        replace(seen.trees[role], seen.place[role, code], bound)
 
 
 @part

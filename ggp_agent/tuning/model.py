@@ -144,9 +144,9 @@ def code_of(model: Model, pick: I32) -> int:
 
 
 @part
-def exploration(model: Model, role: int) -> float:
+def exploration(asked: float) -> float:
     """sqrt(ln N)."""
-    return math.sqrt(math.log(max(1.0, model.arms[role, ALL, ASKED])))
+    return math.sqrt(math.log(max(1.0, asked)))
 
 
 @part

@@ -17,6 +17,7 @@ import numpy as np
 from ggp_agent.search.kernel import entry, part
 from ggp_agent.tuning.dice import below
 from ggp_agent.tuning.model import (
+    ALL,
     ASKED,
     FIRST,
     Model,
@@ -81,7 +82,7 @@ def ask_ntbea(
     """
     for role in range(model.picks.shape[1]):
         individual = present[role]
-        bonus = c * exploration(model, role)
+        bonus = c * exploration(model.arms[role, ALL, ASKED])
         _bound_known(model, role, bounds[role], bonus)
         for combination in range(number_of(count, share)):
             if individual[0] < 0:

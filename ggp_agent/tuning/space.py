@@ -6,12 +6,15 @@ values only.
 
 Where both K and Ref are tuned and K can be 0, which is UCT, Ref gets the value `UNUSED`, and
 K = 0 is legal with it alone, and it with K = 0 alone.
+
+Strategies are variables, too, of two values: without it, and with it as the agent has it.  They
+need no switch in the search, where K = 0 is UCT, and epsilon = 1 a uniformly random playout.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +29,12 @@ F64 = NDArray[np.float64]
 
 UNUSED = -1.0
 """The value of Ref where GRAVE is off."""
+
+STRATEGIES = {
+    "selection": ("K", 0.0, ("uct", "grave")),
+    "playout": ("epsilon", 1.0, ("random", "mast")),
+}
+"""Parameters that are strategies: the number that decides, its value without it, the names."""
 
 MOST_COMBINATIONS = 4_000_000
 """Combinations, legal or not, that a space may have: tuners keep tables of them."""
@@ -44,6 +53,11 @@ class Space:
     intervals: tuple[tuple[float, float], ...]
     """where tuners with continuous domains choose"""
     links: tuple[tuple[int, int, int, int], ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The parameters of a simulation that the variables set."""
+        return tuple(STRATEGIES[n][0] if n in STRATEGIES else n for n in self.names)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -67,11 +81,6 @@ class Space:
             legal &= (digits[i] == a) == (digits[j] == b)
         return np.flatnonzero(legal).astype(np.int32)
 
-    def values(self, picks: NDArray[np.integer]) -> F64:
-        """The values of numbers of values: (..., d) both."""
-        table = self.table()
-        return np.stack([table[i][picks[..., i]] for i in range(len(self.names))], axis=-1)
-
     def values_between(self, points: F64) -> F64:
         """The values of points of the unit cube in the intervals: (..., d) both."""
         low, high = np.array(self.intervals).T
@@ -86,20 +95,23 @@ class Space:
 
     def describe(self, picks: Sequence[int]) -> str:
         """A combination in words: `K=250 Ref=50`."""
-        pairs = zip(self.names, self.domains, picks, strict=True)
-        return " ".join(f"{name}={write_value(domain[pick])}" for name, domain, pick in pairs)
+        return " ".join(f"{name}={self.label(i, picks[i])}" for i, name in enumerate(self.names))
+
+    def label(self, variable: int, pick: int) -> str:
+        """A value in words."""
+        if self.names[variable] in STRATEGIES:
+            return STRATEGIES[self.names[variable]][2][pick]
+        value = self.domains[variable][pick]
+        return "unused" if value == UNUSED else f"{value:g}"
 
 
-def write_value(value: float) -> str:
-    """A value in words."""
-    return "unused" if value == UNUSED else f"{value:g}"
-
-
-def read_space(text: str) -> Space:
+def read_space(text: str, fixed: Mapping[str, float] | None = None) -> Space:
     """The space that a text like `K,Ref,C=0.1,0.2,0.4` stands for: names, some with own domains.
 
+    `fixed` has the agent's own values, by which strategies go; default: the declared ones.
     Raises `ParameterError`.
     """
+    values = {name: float(PARAMETERS[name].default) for name in PER_SIMULATION} | dict(fixed or {})
     domains: dict[str, list[float]] = {}
     own: set[str] = set()
     name = ""
@@ -109,13 +121,13 @@ def read_space(text: str) -> Space:
             name = _tunable(head if equals else item)
             if name in domains:
                 raise ParameterError(f"{name} is to be tuned twice")
-            domains[name] = [] if equals else list(PARAMETERS[name].discrete)
+            domains[name] = [] if equals else _usual(name, values)
             if equals:
                 own.add(name)
         elif name not in own:
             raise ParameterError(f"'{item}' is not a parameter; own domains look like K=0,10,50")
         if equals or name in own:
-            domains[name].append(float(PARAMETERS[name].parse(value)))
+            domains[name].append(_number(name, value))
     return _space(domains, own)
 
 
@@ -128,16 +140,35 @@ def _is_number(text: str) -> bool:
 
 
 def _tunable(name: str) -> str:
-    if name not in PER_SIMULATION:
-        raise ParameterError(
-            f"'{name}' can't be tuned; those that can: {', '.join(PER_SIMULATION)}"
-        )
+    known = (*PER_SIMULATION, *STRATEGIES)
+    if name not in known:
+        raise ParameterError(f"'{name}' can't be tuned; those that can: {', '.join(known)}")
     return name
+
+
+def _usual(name: str, values: Mapping[str, float]) -> list[float]:
+    """A variable's declared domain."""
+    if name in STRATEGIES:
+        column, without, _ = STRATEGIES[name]
+        return [without, values[column]]
+    return list(PARAMETERS[name].discrete)
+
+
+def _number(name: str, text: str) -> float:
+    """A value of an own domain."""
+    if name in STRATEGIES:
+        raise ParameterError(f"{name} is tuned as it is: with the agent's own strategy or without")
+    return float(PARAMETERS[name].parse(text))
 
 
 def _space(domains: dict[str, list[float]], own: set[str]) -> Space:
     if not domains:
         raise ParameterError("no parameter to tune")
+    for name, (column, _, choices) in STRATEGIES.items():
+        if name in domains and column in domains:
+            raise ParameterError(f"{name} and {column} can't both be tuned: one decides the other")
+        if name in domains and domains[name][0] == domains[name][1]:
+            raise ParameterError(f"{name} is {choices[0]} anyway: there is nothing to tune")
     for name, domain in domains.items():
         if len(domain) < 2 or len(set(domain)) < len(domain):
             raise ParameterError(f"{name}: two or more different values are needed for tuning")
@@ -162,7 +193,7 @@ def _space(domains: dict[str, list[float]], own: set[str]) -> Space:
 
 def _interval(name: str, domain: list[float], own: bool) -> tuple[float, float]:
     """Where continuous tuners choose: as declared, or between the ends of an own domain."""
-    declared = PARAMETERS[name].continuous
+    declared = PARAMETERS[name].continuous if name in PER_SIMULATION else None
     if declared is not None and not own:
         return declared
     finite = [value for value in domain if math.isfinite(value) and value != UNUSED]

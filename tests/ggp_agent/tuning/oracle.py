@@ -46,13 +46,14 @@ class Oracle:
         self.arms: dict[tuple[object, ...], Arm] = {}
         self.all = Arm()
         self.frozen = 0
-        """N: what was asked for before the batch"""
+        """N: what was asked for before the batch, or an earlier one"""
         self.legal = [
             picks for picks in itertools.product(*map(range, space.sizes)) if space.is_legal(picks)
         ]
 
-    def begin_batch(self) -> None:
-        self.frozen = self.all.asked
+    def begin_batch(self, growth: float = 1.0) -> None:
+        if self.all.asked > growth * self.frozen:
+            self.frozen = self.all.asked
 
     def ask(self, picks: Picks, times: int = 1) -> None:
         for key in self._keys(picks):

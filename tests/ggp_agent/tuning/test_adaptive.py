@@ -44,6 +44,13 @@ def test_rows_have_the_tuned_values_and_the_agents_own() -> None:
     assert not np.array_equal(rows[:, 0], rows[:, 1]), "every role by itself"
 
 
+def test_strategies_are_rows_like_any_other() -> None:
+    rows = tuned("ap-random", "tune=selection,playout", "K=500", "epsilon=0.25").ask(64)
+    epsilon = PER_SIMULATION.index("epsilon")
+    pairs = {tuple(row) for row in rows[:, :, [K, epsilon]].reshape(-1, 2).tolist()}
+    assert pairs == {(0, 1), (0, 0.25), (500, 1), (500, 0.25)}
+
+
 def test_continuous_values_lie_in_their_intervals() -> None:
     tuner = tuned("ap-cmaes", "tune=K,C=0.2,0.4")
     rows = tuner.ask(64)
@@ -116,7 +123,7 @@ def test_lsi_learns_its_budget_by_the_start_clock() -> None:
 def test_neighbours_in_flight_share_combinations(name: str) -> None:
     tuner = adaptive(find_agent(name), 2, 512, seed=1)
     assert tuner is not None
-    for count, share in ((1, 1), (63, 1), (64, 2), (100, 3), (512, 16)):
+    for count, share in ((1, 1), (31, 1), (32, 2), (100, 6), (512, 32)):
         assert share_of(count) == share
         rows = tuner.ask(count)
         assert len(rows) == count

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from ggp_agent.tuning.bandits import LOCAL, MAB, NMC, Bandits, BanditTuner
+from ggp_agent.tuning.bandits import GROWTH, LOCAL, MAB, NMC, Bandits, BanditTuner
 from ggp_agent.tuning.model import ASKED, KNOWN, MEAN, fade
 from tests.ggp_agent.tuning.oracle import FLIGHTS, SPACES, Oracle, rows, run, script, spread
 
@@ -19,7 +19,7 @@ def follow(  # type: ignore[no-untyped-def]
     space = SPACES[space_name]
     tuner, oracle, rewards = BanditTuner(space, 2, 64, 3, kind), Oracle(space), script(1)
     for _ in range(count // batch):
-        oracle.begin_batch()
+        oracle.begin_batch(1.0 if batch == 1 else GROWTH)
         chosen = rows(tuner.ask(batch, share))
         everybody = spread(chosen, batch, share)
         for number, picks in enumerate(chosen):

@@ -50,11 +50,24 @@ class TestReading:
             ("C=nan,0.1", "C=nan"),
             ("C,0.5", "'0.5' is not a parameter"),
             ("C=0.1,inf", "C=inf"),
+            ("selection=uct", "as it is"),
+            ("selection,K", "both"),
+            ("C,epsilon,playout", "both"),
         ],
     )
     def test_others_are_refused(self, text: str, words: str) -> None:
         with pytest.raises(ParameterError, match=words):
             read_space(text)
+
+    def test_strategies(self) -> None:
+        space = read_space("selection,C,playout", {"K": 500.0, "epsilon": 0.3})
+        assert space.names == ("selection", "C", "playout")
+        assert space.columns == ("K", "C", "epsilon")
+        assert (space.domains[0], space.domains[2]) == ((0, 500), (1, 0.3))
+        assert space.intervals[2] == (0.3, 1)
+        assert space.describe([0, 2, 1]) == "selection=uct C=0.3 playout=mast"
+        with pytest.raises(ParameterError, match="uct anyway"):
+            read_space("selection", {"K": 0.0})
 
     def test_too_many_combinations_are_refused(self) -> None:
         many = ",".join(str(i / 1000) for i in range(1000))
@@ -85,8 +98,7 @@ class TestLegality:
 class TestValues:
     def test_numbers_to_values(self) -> None:
         space = SPACES["linked"]
-        picks = np.array([[[0, 2, 1]], [[2, 1, 0]]])
-        assert space.values(picks).tolist() == [[[0, math.inf, 0.2]], [[100, 50, 0.1]]]
+        assert space.table().tolist() == [[0, 10, 100], [0, 50, math.inf], [0.1, 0.2, 0.4]]
         assert space.describe([0, 2, 1]) == "K=0 Ref=unused C=0.2"
 
     def test_points_to_values(self) -> None:
@@ -114,6 +126,8 @@ class TestAgents:
             ("ap", ["tune=K"], "needs a tuner"),
             ("sp-nmc", ["tune=K"], "selection=grave"),
             ("uct-nmc", ["tune=epsilon"], "playout=mast"),
+            ("sp-nmc", ["tune=selection"], "selection=grave"),
+            ("uct-nmc", ["tune=playout"], "playout=mast"),
             ("random-nmc", [], "does not search"),
             ("ap-nmc", ["tune=7"], "6 parameters"),
             ("ap-nmc", ["tune=0"], "6 parameters"),
