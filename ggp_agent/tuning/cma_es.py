@@ -10,8 +10,8 @@ another random point instead.
 
 With many simulations in flight a generation lasts until all rewards of its first round are known;
 meanwhile the population goes round again, and fitness is that of the mean reward.  As an update of
-the distribution takes as long as a thousand simulations, a generation has `ROUNDS` times as many
-rounds as there are simulations in flight, unless there is one in flight.
+the distribution takes as long as a thousand simulations that are far in flight, generations grow
+with them: see `rounds_for`.
 """
 
 from __future__ import annotations
@@ -30,10 +30,15 @@ from ggp_agent.tuning.space import F32, F64, I32, Space
 
 STEP_SIZE = 0.3
 PENALTY = 100.0
-ROUNDS = 4
+ROUNDS = 32
 BY_FITNESS = frozenset(("ftarget", "tolfun", "tolfunhist", "tolfunrel", "tolflatfitness"))
 BY_PROGRESS = frozenset(("tolstagnation",))
 """Criteria for stopping that look at fitness: its values, and their course."""
+
+
+def rounds_for(in_flight: int) -> int:
+    """Rounds of a generation: 1 for few simulations in flight, 8192 for 512."""
+    return max(1, in_flight * in_flight // ROUNDS)
 
 
 class CmaTuner:
@@ -104,7 +109,7 @@ class _Evolution:
         self.inside = np.clip(np.array(individuals), 0.0, 1.0)
         self._sums, self._counts = np.zeros(len(individuals)), np.zeros(len(individuals))
         self._order = self.random.permutation(len(individuals))
-        self._cursor = self._in_flight = 0
+        self._cursor = self._in_flight = self._told = 0
 
     def ask(self, count: int, simulations: int) -> I32:
         """(count,) the individuals to simulate next, by number, in so many simulations."""
@@ -121,10 +126,13 @@ class _Evolution:
         size = len(self.individuals)
         self._sums += np.bincount(slots, totals, minlength=size)
         self._counts += np.bincount(slots, weights, minlength=size)
+        self._told += int(weights.sum())
 
     def _is_evaluated(self) -> bool:
-        rounds = 1 if self._in_flight <= 1 else ROUNDS * self._in_flight
-        return bool(self._counts.min() >= (1 if self._is_mean else rounds))
+        rounds = 1 if self._is_mean else rounds_for(self._in_flight)
+        if self._told < rounds * len(self.individuals):
+            return False
+        return bool(self._counts.min() >= rounds)
 
     def _go_on(self) -> None:
         """Update the distribution, or where the evolution is over go on to mean and best."""

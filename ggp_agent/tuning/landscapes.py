@@ -1,8 +1,9 @@
 """Synthetic combinatorial bandits, on which tuners are compared without any search.
 
-A reward is that of a game: 1 or 0, with the landscape's value at the combination as probability.
-All have four variables of 10, 9, 9 and 11 values and the link of K and Ref, as the paper's AP with
-four parameters.  Points of the unit cube, for continuous tuners, have the values in equal steps.
+A reward is that of a game: 1 or 0, with the landscape's value at the combination, 0.3 to 0.7, as
+probability.  The spaces are those of the paper's SP with two parameters and AP with four and six
+(Sironi, Liu, Winands 2020, Table I).  Continuous tuners see a variable's values in equal steps of
+the unit interval.
 """
 
 from __future__ import annotations
@@ -17,25 +18,30 @@ from ggp_agent.tuning.space import F64, I32, Space, read_space
 
 LOW, HIGH = 0.3, 0.7
 """The values of the worst and the best combination."""
+TRAP = 0.6
+"""The best value of a trap for those who are not in it."""
+KEYS = 3
+"""One in so many values of a variable is a key to the trap."""
 
-SPACE = "K,Ref,C,epsilon"
-BLOCKS = 5
-"""Interacting landscapes: groups of values per variable that behave alike."""
+SPACES = {2: "C,epsilon", 4: "K,Ref,C,epsilon", 6: "K,Ref,C,epsilon,VO,T"}
+"""By number of variables."""
 
 
 @dataclass(frozen=True, slots=True)
 class Landscape:
-    """The probability of a win for every combination, before and after a change at half time."""
+    """The probability of a win for every combination, at the beginning and at the end."""
 
     space: Space
-    before: F64
+    first: F64
     """(combinations,) by code; nan where illegal"""
-    after: F64
-    """the same; `before` itself where nothing changes"""
+    last: F64
+    """the same; `first` itself where nothing changes"""
 
     def at(self, progress: float) -> F64:
-        """The one in force at a time between 0 and 1."""
-        return self.before if progress < 0.5 else self.after
+        """The values at a time between 0 and 1: they change steadily."""
+        if self.last is self.first:
+            return self.first
+        return (1 - progress) * self.first + progress * self.last
 
     def codes(self, picks: I32) -> NDArray[np.int64]:
         """(...,) the codes of combinations (..., d)."""
@@ -52,57 +58,83 @@ class Landscape:
 
 
 def separable(space: Space, random: np.random.Generator) -> Landscape:
-    """Every value contributes for itself."""
-    parts = [random.permuted(np.linspace(0, 1, size)) for size in space.sizes]
-    value = sum(part[d] for part, d in zip(parts, _digits(space), strict=True))
-    return _landscape(space, np.asarray(value))
+    """Every value contributes for itself: uniformly random worths, whose mean counts."""
+    return _landscape(space, _scaled(_mean_worth(space, random), space, HIGH))
 
 
-def interacting(space: Space, random: np.random.Generator) -> Landscape:
-    """What a value is worth depends on all the others, and nothing on its own.
+def parity(space: Space, random: np.random.Generator) -> Landscape:
+    """Exclusive or: half of each variable's values have a bit; an odd number of bits wins.
 
-    Values fall into blocks; what counts is the sum of the blocks' numbers, modulo how many there
-    are.  On average over the values of any one of the variables all others are alike.
+    On average over any other variable all values of a variable are alike (but for odd numbers of
+    values), and half of the combinations are best.
     """
-    worth = random.permuted(np.linspace(0, 1, BLOCKS) ** 2)
-    labels = [random.permuted(np.arange(size) % BLOCKS) for size in space.sizes]
-    total = sum(label[d] for label, d in zip(labels, _digits(space), strict=True))
-    return _landscape(space, worth[np.asarray(total) % BLOCKS])
+    bits = [random.permuted(np.arange(size) % 2) for size in space.sizes]
+    odd = sum(bit[d] for bit, d in zip(bits, _digits(space), strict=True)) % 2
+    return _landscape(space, np.where(odd == 1, HIGH, LOW))
+
+
+def trap(space: Space, random: np.random.Generator) -> Landscape:
+    """Separable, but the values that are worth nothing for themselves are best together.
+
+    A third of each variable's values are keys.  A combination of keys alone wins most; for all
+    others a key is the worst that there is (deceptive: Deb, Goldberg 1993).
+    """
+    keys = [random.permuted(np.arange(size) % KEYS == 0) for size in space.sizes]
+    digits = _digits(space)
+    total = np.zeros(space.combinations)
+    for key, d in zip(keys, digits, strict=True):
+        total += np.where(key, 0.0, random.random(len(key)))[d]
+    values = _scaled(total, space, TRAP)
+    values[np.all([key[d] for key, d in zip(keys, digits, strict=True)], axis=0)] = HIGH
+    return _landscape(space, values)
 
 
 def flat(space: Space, random: np.random.Generator) -> Landscape:
     """All combinations are alike."""
-    return _landscape(space, np.full(space.combinations, 0.5), scaled=False)
+    return _landscape(space, np.full(space.combinations, (LOW + HIGH) / 2))
 
 
 def drifting(space: Space, random: np.random.Generator) -> Landscape:
-    """An interacting landscape that gives way to another one at half time."""
-    first, second = interacting(space, random), interacting(space, random)
-    return Landscape(space, first.before, second.before)
+    """A separable landscape that turns steadily into another one."""
+    before, after = separable(space, random), separable(space, random)
+    return Landscape(space, before.first, after.first)
 
 
 LANDSCAPES: dict[str, Callable[[Space, np.random.Generator], Landscape]] = {
     "separable": separable,
-    "interacting": interacting,
+    "parity": parity,
+    "trap": trap,
     "flat": flat,
     "drifting": drifting,
 }
 
 
-def make_landscape(name: str, seed: int) -> Landscape:
-    """A landscape by name over the usual space."""
-    return LANDSCAPES[name](read_space(SPACE), np.random.Generator(np.random.PCG64([seed, 6])))
+def make_landscape(name: str, variables: int, seed: int) -> Landscape:
+    """A landscape by name over the space with so many variables."""
+    space = read_space(SPACES[variables])
+    return LANDSCAPES[name](space, np.random.Generator(np.random.PCG64([seed, 6])))
 
 
 def _digits(space: Space) -> tuple[NDArray[np.intp], ...]:
     return np.unravel_index(np.arange(space.combinations), space.sizes)
 
 
-def _landscape(space: Space, values: F64, scaled: bool = True) -> Landscape:
-    legal = space.legal_codes()
+def _mean_worth(space: Space, random: np.random.Generator) -> F64:
+    total = np.zeros(space.combinations)
+    for size, d in zip(space.sizes, _digits(space), strict=True):
+        total += random.random(size)[d]
+    return total
+
+
+def _scaled(values: F64, space: Space, high: float) -> F64:
+    """The values such that those of legal combinations go from LOW to `high`."""
+    legal = values[space.legal_codes()]
+    low, top = legal.min(), legal.max()
+    return np.asarray(LOW + (high - LOW) * (values - low) / (top - low))
+
+
+def _landscape(space: Space, values: F64) -> Landscape:
     table = np.full(space.combinations, np.nan)
+    legal = space.legal_codes()
     table[legal] = values[legal]
-    if scaled:
-        low, high = np.nanmin(table), np.nanmax(table)
-        table = LOW + (HIGH - LOW) * (table - low) / (high - low)
     return Landscape(space, table, table)

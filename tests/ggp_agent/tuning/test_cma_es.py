@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ggp_agent.tuning.cma_es import PENALTY, ROUNDS, CmaTuner
+from ggp_agent.tuning.cma_es import PENALTY, CmaTuner, rounds_for
 from tests.ggp_agent.tuning.oracle import SPACES
 
 SPACE = SPACES["two"]
@@ -78,7 +78,8 @@ def test_late_feedback_makes_generations_longer() -> None:
         points = tuner.ask(16)
         tuner.tell(reward_at(points))
         batches += 1
-    assert batches - 1 == ROUNDS * size  # 16 in flight: as many rounds times 4
+    assert batches - 1 == rounds_for(16) * size / 16
+    assert [rounds_for(count) for count in (1, 7, 16, 512)] == [1, 1, 8, 8192]
 
 
 def test_simulations_may_share_individuals() -> None:

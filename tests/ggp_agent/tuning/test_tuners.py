@@ -13,7 +13,7 @@ from ggp_agent.tuning.bandits import MAB, BanditTuner
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.landscapes import LANDSCAPES, make_landscape
 from ggp_agent.tuning.model import ALL, ASKED, FIRST, KNOWN, MEAN
-from ggp_agent.tuning.regret import measure_regret
+from ggp_agent.tuning.regret import is_clearly_less, mean_difference, measure_regret
 from ggp_agent.tuning.tournament import new_trees
 from ggp_agent.tuning.tuners import TUNERS, make_tuner
 from tests.ggp_agent.tuning.oracle import SPACES, Oracle, run
@@ -101,26 +101,49 @@ def test_tournaments_are_consistent() -> None:
 class TestLandscapes:
     @pytest.mark.parametrize("name", LANDSCAPES)
     def test_values_are_probabilities(self, name: str) -> None:
-        ground = make_landscape(name, 1)
-        for table in (ground.before, ground.after):
+        for variables in (2, 4, 6):
+            ground = make_landscape(name, variables, 1)
             legal = ground.space.legal_codes()
-            assert np.isnan(table).sum() == ground.space.combinations - len(legal)
-            assert (table[legal] >= 0.3).all()
-            assert (table[legal] <= 0.7).all()
-        assert np.array_equal(ground.before, make_landscape(name, 1).before, equal_nan=True)
+            for table in (ground.first, ground.last):
+                assert np.isnan(table).sum() == ground.space.combinations - len(legal)
+                assert table[legal].min() == pytest.approx(0.5 if name == "flat" else 0.3)
+                assert table[legal].max() == pytest.approx(0.5 if name == "flat" else 0.7)
+            again = make_landscape(name, variables, 1)
+            assert np.array_equal(ground.first, again.first, equal_nan=True)
+        assert make_landscape(name, 2, 1).space.sizes == (9, 11)
 
-    def test_where_variables_interact_none_tells_anything_alone(self) -> None:
-        ground = make_landscape("interacting", 1)
-        grid = ground.before.reshape(ground.space.sizes)
+    def test_parity_tells_nothing_of_single_values(self) -> None:
+        ground = make_landscape("parity", 4, 1)
+        grid = ground.first.reshape(ground.space.sizes)
         for i in range(4):
-            others = tuple(j for j in range(4) if j != i)
-            means = np.nanmean(grid, axis=others)
-            assert np.ptp(means) < 0.06  # of 0.4
-        alone = make_landscape("separable", 1).before.reshape(ground.space.sizes)
-        assert np.ptp(np.nanmean(alone, axis=(0, 1, 2))) > 0.08
+            means = np.nanmean(grid, axis=tuple(j for j in range(4) if j != i))
+            assert np.ptp(means) < 0.02  # of 0.4
+        assert 0.48 < np.nanmean(grid) < 0.52
+        assert set(np.unique(grid[~np.isnan(grid)]).tolist()) == {0.3, 0.7}
+
+    def test_separable_values_add_up(self) -> None:
+        grid = make_landscape("separable", 2, 1).first.reshape(9, 11)
+        assert np.allclose(grid - grid[:1], (grid - grid[:1])[:, :1])
+        assert np.ptp(grid.mean(axis=1)) > 0.05
+
+    def test_a_trap_has_keys_that_are_worst_alone_and_best_together(self) -> None:
+        grid = make_landscape("trap", 2, 1).first.reshape(9, 11)
+        best = grid == grid.max()
+        keys = [best.any(axis=1), best.any(axis=0)]
+        assert [int(key.sum()) for key in keys] == [3, 4]
+        assert best.sum() == 3 * 4
+        assert np.sort(grid[~best])[-1] == pytest.approx(0.6)
+        alone = grid[~keys[0]][:, keys[1]].mean()
+        assert alone < grid[~keys[0]][:, ~keys[1]].mean(axis=0).min()
+
+    def test_drift_is_steady(self) -> None:
+        ground = make_landscape("drifting", 2, 1)
+        assert np.array_equal(ground.at(0), ground.first)
+        assert np.allclose(ground.at(0.25), 0.75 * ground.first + 0.25 * ground.last)
+        assert not np.allclose(ground.first, ground.last)
 
     def test_points_of_the_cube(self) -> None:
-        ground = make_landscape("flat", 1)
+        ground = make_landscape("flat", 4, 1)
         points = np.random.default_rng(1).random((200, 1, 4))
         picks = ground.nearest(points)
         assert all(ground.space.is_legal(row) for row in picks[:, 0].tolist())
@@ -128,23 +151,33 @@ class TestLandscapes:
 
 
 class TestRegret:
-    @pytest.mark.parametrize("landscape", ["interacting", "drifting", "separable"])
+    @pytest.mark.parametrize("landscape", ["parity", "trap"])
     @pytest.mark.parametrize("name", ["ntbea", "nmc"])
     def test_ntbea_and_nmc_clearly_beat_random(self, name: str, landscape: str) -> None:
-        for seed in (1, 2, 3):
-            regret = measure_regret(name, landscape, 15_000, 64, seed)
-            chance = measure_regret("random", landscape, 15_000, 64, seed)
-            assert regret.overall < 0.9 * chance.overall
-            assert regret.last < 0.9 * chance.last
+        regrets, chance = (
+            [measure_regret(who, landscape, 4, 20_000, 16, seed).overall for seed in range(30)]
+            for who in (name, "random")
+        )
+        assert is_clearly_less(regrets, chance)
+
+    def test_clearly_less(self) -> None:
+        chance = [0.5 + 0.01 * i for i in range(30)]
+        assert is_clearly_less([0.7 * c for c in chance], chance)
+        assert not is_clearly_less([0.9 * c for c in chance], chance), "not enough"
+        mixed = [0.0 if i % 3 else 1.0 for i in range(30)]
+        assert not is_clearly_less(mixed[:4], [0.5] * 4), "not sure enough"
+        difference = mean_difference([0.2, 0.4], [0.5, 0.7])
+        assert difference.value == pytest.approx(-0.3)
+        assert difference.low < -0.3 < difference.high
 
     def test_lsi_ends_well(self) -> None:
-        regret = measure_regret("lsi", "separable", 30_000, 64, 1)
+        regret = measure_regret("lsi", "separable", 4, 30_000, 64, 1)
         assert regret.last < 0.5 * regret.overall
 
     @pytest.mark.parametrize("name", TUNERS)
     def test_where_all_are_alike_there_is_none(self, name: str) -> None:
-        assert measure_regret(name, "flat", 600, 16, 1).overall == 0
+        assert measure_regret(name, "flat", 2, 600, 16, 1).overall == 0
 
     def test_it_is_repeatable(self) -> None:
-        results = [measure_regret("ntbea", "drifting", 1000, 16, seed) for seed in (3, 3, 4)]
+        results = [measure_regret("ntbea", "drifting", 2, 1000, 16, seed) for seed in (3, 3, 4)]
         assert results[0] == results[1] != results[2]
