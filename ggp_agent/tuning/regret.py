@@ -14,6 +14,8 @@ from ggp_agent.tuning.side_information import LsiTuner
 from ggp_agent.tuning.space import F32, I32
 from ggp_agent.tuning.tuners import make_tuner
 
+STEPS = 100
+"""In which a landscape drifts."""
 CLEARLY = 0.8
 """Share of the regret of random choices below which a tuner can be clearly better than them."""
 
@@ -40,10 +42,7 @@ def measure_regret(
         player.samples = simulations
     dice = np.random.Generator(np.random.PCG64([seed, 7]))
     losses = np.zeros(simulations)
-    done = 0
-    steady = ground.last is ground.first
-    values = ground.first
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    done, step = 0, -1
     while done < simulations:
         count = min(in_flight, simulations - done)
         picks: I32
@@ -51,8 +50,9 @@ def measure_regret(
             picks = ground.nearest(player.ask(count))
         else:
             picks = player.ask(count)
-        if not steady:
-            values = ground.at(done / simulations)
+        if step != STEPS * done // simulations:
+            step = STEPS * done // simulations
+            values = ground.at(step / STEPS)
             low, high = float(np.nanmin(values)), float(np.nanmax(values))
         chances = values[ground.codes(picks)]
         losses[done : done + count] = ((high - chances) / max(high - low, 1e-9))[:, 0]
