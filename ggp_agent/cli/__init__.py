@@ -24,6 +24,7 @@ from ggp_agent.cli import (
     rules,
     serving,
     tournaments,
+    tuning_report,
 )
 
 
@@ -49,6 +50,7 @@ for _command in (
     matches.match,
     tournaments.tournament,
     results.results,
+    tuning_report.tuning_report,
     rules.check,
     rules.format_files,
     rules.perft,

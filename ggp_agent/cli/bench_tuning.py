@@ -56,6 +56,13 @@ CHANCE = "random"
     show_default=True,
     help="Runs, each on another landscape of every kind.",
 )
+@click.option(
+    "--decay",
+    type=click.FloatRange(0.01, 1),
+    default=1.0,
+    show_default=True,
+    help="Factor of the tuners' counts after each hundredth of the simulations, as after a move.",
+)
 @seed_option
 @json_option
 def tuning(
@@ -65,6 +72,7 @@ def tuning(
     simulations: int,
     in_flight: int,
     runs: int,
+    decay: float,
     seed: int | None,
     as_json: bool,
 ) -> None:
@@ -79,14 +87,21 @@ def tuning(
     if unknown:
         raise click.UsageError(f"unknown tuner '{unknown[0]}'; known: {', '.join(TUNERS)}")
     seed = new_seed(seed)
-    how = {"parameters": int(parameters), "simulations": simulations, "in_flight": in_flight}
+    how: dict[str, float] = {
+        "parameters": int(parameters),
+        "simulations": simulations,
+        "in_flight": in_flight,
+    }
+    how |= {"decay": decay} if decay < 1 else {}
     grounds = landscapes or tuple(LANDSCAPES)
     rows: dict[str, list[str]] = {name: [] for name in tuners or TUNERS}
     for landscape in grounds:
         chance: list[Regret] = []
         for name in dict.fromkeys([CHANCE, *rows]):
             results = [
-                measure_regret(name, landscape, int(parameters), simulations, in_flight, seed + run)
+                measure_regret(
+                    name, landscape, int(parameters), simulations, in_flight, seed + run, decay
+                )
                 for run in range(runs)
             ]
             chance = chance or results
@@ -99,7 +114,7 @@ def tuning(
     if not as_json:
         click.echo(
             f"{parameters} parameters, {simulations} simulations, {in_flight} in flight, "
-            f"{runs} runs, seed {seed}\n"
+            f"{runs} runs, decay {decay:g}, seed {seed}\n"
         )
         _print(rows, grounds)
 

@@ -21,6 +21,7 @@ from ggp_agent.search.kernel import entry
 from ggp_agent.search.settings import settings_row
 from ggp_agent.search.trace import Trace
 from ggp_agent.tuning.cma_es import CmaTuner
+from ggp_agent.tuning.insight import insight
 from ggp_agent.tuning.model import fade, groups
 from ggp_agent.tuning.side_information import LsiTuner
 from ggp_agent.tuning.space import F32, I32, Space, read_space
@@ -43,7 +44,8 @@ class SelfAdaptive:
     def __init__(self, agent: Agent, roles: int, most: int, seed: int) -> None:
         """For at most `most` simulations in flight.  Raises `ParameterError`."""
         self.space = space_of(agent)
-        self.tuner = make_tuner(str(agent["tuner"]), self.space, roles, most, seed)
+        self._name = str(agent["tuner"])
+        self.tuner = make_tuner(self._name, self.space, roles, most, seed)
         self._rows = np.tile(settings_row(agent), (most, roles, 1))
         self._columns = np.array([PER_SIMULATION.index(n) for n in self.space.columns], np.int32)
         self._table = self.space.table().astype(np.float32)
@@ -78,6 +80,10 @@ class SelfAdaptive:
             if self._batches % LOOK_EVERY == 0:
                 self._length = mean_length(self._trace())
             self._batches += 1
+
+    def report(self) -> dict[str, object]:
+        """See `Tuner.report`."""
+        return {"tuning": insight(self._name, self.space, self.tuner)}
 
     def new_move(self) -> None:
         """See `Tuner.new_move`; after the start clock LSI's budget is fixed."""

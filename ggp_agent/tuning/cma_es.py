@@ -70,6 +70,17 @@ class CmaTuner:
             evolution.tell(self._slots[: len(firsts), role], totals[:, role], weights)
 
     @property
+    def roles(self) -> int:
+        """R."""
+        return len(self._roles)
+
+    def state_of(self, role: int) -> tuple[int, float, F64, F64]:
+        """A role's samples and mean reward; middle and spread (d,) of its search distribution."""
+        evolution = self._roles[role]
+        mean = evolution.total / evolution.samples if evolution.samples else 0.0
+        return (evolution.samples, mean, *evolution.distribution())
+
+    @property
     def is_fixed(self) -> list[bool]:
         """Whether a role's evolution has come to its end."""
         return [evolution.ended for evolution in self._roles]
@@ -85,6 +96,10 @@ class _Evolution:
     individuals: list[F64] = field(default_factory=list)
     """the generation; or the mean, or the best, alone"""
     ended: bool = False
+    samples: int = 0
+    """simulations whose rewards are known"""
+    total: float = 0.0
+    """the sum of these rewards"""
     _best: tuple[float, F64 | None] = (math.inf, None)
     _is_mean: bool = False
 
@@ -126,7 +141,17 @@ class _Evolution:
         size = len(self.individuals)
         self._sums += np.bincount(slots, totals, minlength=size)
         self._counts += np.bincount(slots, weights, minlength=size)
-        self._told += int(weights.sum())
+        told = int(weights.sum())
+        self._told += told
+        self.samples += told
+        self.total += float(totals.sum())
+
+    def distribution(self) -> tuple[F64, F64]:
+        """Middle and spread (variables,): of the best alone in the end."""
+        if self.ended:
+            return self.inside[0], np.zeros(self.variables)
+        spread = self._strategy.sigma * np.sqrt(np.diag(self._strategy.C))
+        return np.array(self._strategy.mean), np.asarray(spread, np.float64)
 
     def _is_evaluated(self) -> bool:
         rounds = 1 if self._is_mean else rounds_for(self._in_flight)
