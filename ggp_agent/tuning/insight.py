@@ -9,12 +9,13 @@ import numpy as np
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.model import ALL, FIRST, KNOWN, MEAN, Model
 from ggp_agent.tuning.space import F64, Space
+from ggp_agent.tuning.tuners import DiscreteTuner
 
 MOST_COMBINATIONS = 5
 """Combinations that are told of: those with most samples."""
 
 
-def insight(name: str, space: Space, tuner: Any) -> dict[str, Any]:
+def insight(name: str, space: Space, tuner: DiscreteTuner | CmaTuner) -> dict[str, Any]:
     """What the tuners of all roles know; means are goals, 0 where there are no samples.
 
     Samples are simulations whose rewards are known, less what has decayed.
