@@ -49,6 +49,7 @@ class SelfAdaptive:
         self._rows = np.tile(settings_row(agent), (most, roles, 1))
         self._columns = np.array([PER_SIMULATION.index(n) for n in self.space.columns], np.int32)
         self._table = self.space.table().astype(np.float32)
+        self._spread, self._version = self._rows, 0
         self._decay = agent.number("tuner_decay")
         self._trace: Callable[[], Trace] | None = None
         self._told = self._batches = 0
@@ -65,12 +66,15 @@ class SelfAdaptive:
         share = share_of(count)
         if isinstance(self.tuner, CmaTuner):
             points = self.tuner.ask(count, share)
+            if self.tuner.version == self._version:
+                return self._spread
+            self._version = self.tuner.version
             self._rows[: len(points), :, self._columns] = self.space.values_between(points)
         else:
             fill_rows(self._rows, self.tuner.ask(count, share), self._table, self._columns)
-        if share == 1:
-            return self._rows[:count]
-        return self._rows[: groups(count, share)].repeat(share, axis=0)[:count]
+        few = self._rows[: groups(count, share)]
+        self._spread = few if share == 1 else few.repeat(share, axis=0)[:count]
+        return self._spread
 
     def tell(self, rewards: F32) -> None:
         """See `Tuner.tell`."""

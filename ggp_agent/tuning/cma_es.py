@@ -11,7 +11,8 @@ another random point instead.
 With many simulations in flight a generation lasts until all rewards of its first round are known;
 meanwhile the population goes round again, and fitness is that of the mean reward.  As an update of
 the distribution takes as long as a thousand simulations that are far in flight, generations grow
-with them: see `rounds_for`.
+with them: see `rounds_for`.  Batches that cover the population twice or more are all alike until a
+generation may be over, and their rewards are only summed up until then.
 """
 
 from __future__ import annotations
@@ -51,23 +52,47 @@ class CmaTuner:
         self._roles = [_Evolution(len(space.names), self._random, restarts) for _ in range(roles)]
         self._points = np.zeros((most, roles, len(space.names)))
         self._slots = np.zeros((most, roles), np.int32)
+        self._totals = np.zeros((most, roles))
+        self._firsts = np.zeros(0, np.int64)
+        self._batch = (0, 0)
+        self._told = self._enough = 0
+        self.version = 0
+        """changes where `ask` returns other points than before"""
 
     def ask(self, count: int, share: int = 1) -> F64:
         """(n, R, d) points of the unit cube for `count` simulations, as `DiscreteTuner.ask`."""
         points = groups(count, share)
+        if self._batch == (count, share) and self._told < self._enough:
+            return self._points[:points]
+        self._pass_on()
         for role, evolution in enumerate(self._roles):
             slots = evolution.ask(points, count)
             self._slots[:points, role] = slots
             self._points[:points, role] = evolution.inside[slots]
+        self._batch = (count, share)
+        self._enough = min(evolution.missing(points) for evolution in self._roles)
+        self.version += 1
         return self._points[:points]
 
     def tell(self, rewards: F32, share: int = 1) -> None:
         """(count, R) what these simulations brought every role, in [0, 1]; the same share."""
-        firsts = np.arange(0, len(rewards), share)
-        totals = np.add.reduceat(rewards, firsts, axis=0)
-        weights = np.minimum(share, len(rewards) - firsts)
+        if self._told == 0:
+            self._firsts = np.arange(0, len(rewards), share)
+        points = len(self._firsts)
+        self._totals[:points] += np.add.reduceat(rewards, self._firsts, axis=0)
+        self._told += len(rewards)
+
+    def _pass_on(self) -> None:
+        """Tell the roles' evolutions what was summed up."""
+        if self._told == 0:
+            return
+        count, share = self._batch
+        points, batches = len(self._firsts), self._told // count
+        weights = batches * np.minimum(share, count - self._firsts)
         for role, evolution in enumerate(self._roles):
-            evolution.tell(self._slots[: len(firsts), role], totals[:, role], weights)
+            evolution.tell(self._slots[:points, role], self._totals[:points, role], weights)
+        self._totals[:points] = 0
+        self._told = 0
 
     @property
     def roles(self) -> int:
@@ -76,6 +101,8 @@ class CmaTuner:
 
     def state_of(self, role: int) -> tuple[int, float, F64, F64]:
         """A role's samples and mean reward; middle and spread (d,) of its search distribution."""
+        self._pass_on()
+        self._enough = 0
         evolution = self._roles[role]
         mean = evolution.total / evolution.samples if evolution.samples else 0.0
         return (evolution.samples, mean, *evolution.distribution())
@@ -136,7 +163,16 @@ class _Evolution:
         self._in_flight = max(self._in_flight, simulations)
         return slots.astype(np.int32)
 
-    def tell(self, slots: I32, totals: F32, weights: NDArray[np.int64]) -> None:
+    def missing(self, points: int) -> int:
+        """Simulations for which the same `points` may be asked for again; 0 for few points."""
+        if self.ended:
+            return 2**62
+        if points < 2 * len(self.individuals):
+            return 0
+        rounds = 1 if self._is_mean else rounds_for(self._in_flight)
+        return rounds * len(self.individuals) - self._told
+
+    def tell(self, slots: I32, totals: F64, weights: NDArray[np.int64]) -> None:
         """The sum of what they brought, and in how many simulations."""
         size = len(self.individuals)
         self._sums += np.bincount(slots, totals, minlength=size)

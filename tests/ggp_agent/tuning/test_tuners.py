@@ -107,7 +107,10 @@ class TestLandscapes:
             legal = ground.space.legal_codes()
             for table in (ground.first, ground.last):
                 assert np.isnan(table).sum() == ground.space.combinations - len(legal)
-                assert table[legal].min() == pytest.approx(0.5 if name == "flat" else 0.3)
+                if name == "trap":  # where the worst without the keys can have been a key's
+                    assert 0.3 <= table[legal].min() < 0.4
+                else:
+                    assert table[legal].min() == pytest.approx(0.5 if name == "flat" else 0.3)
                 assert table[legal].max() == pytest.approx(0.5 if name == "flat" else 0.7)
             again = make_landscape(name, variables, 1)
             assert np.array_equal(ground.first, again.first, equal_nan=True)
