@@ -246,13 +246,6 @@ _DECLARED = (
         text="text like K,Ref,C=0.1,0.2,0.4",
     ),
     Parameter(
-        "tuner_decay",
-        1.0,
-        "factor of the tuner's counts after each real move, means are kept; 1: no decay",
-        low=0.01,
-        high=1.0,
-    ),
-    Parameter(
         "tuner_samples",
         0,
         "budget of the tuner lsi; 0: estimated at the end of the start clock",

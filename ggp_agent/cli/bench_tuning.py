@@ -56,13 +56,6 @@ CHANCE = "random"
     show_default=True,
     help="Runs, each on another landscape of every kind.",
 )
-@click.option(
-    "--decay",
-    type=click.FloatRange(0.01, 1),
-    default=1.0,
-    show_default=True,
-    help="Factor of the tuners' counts after each hundredth of the simulations, as after a move.",
-)
 @seed_option
 @json_option
 def tuning(
@@ -72,7 +65,6 @@ def tuning(
     simulations: int,
     in_flight: int,
     runs: int,
-    decay: float,
     seed: int | None,
     as_json: bool,
 ) -> None:
@@ -92,16 +84,13 @@ def tuning(
         "simulations": simulations,
         "in_flight": in_flight,
     }
-    how |= {"decay": decay} if decay < 1 else {}
     grounds = landscapes or tuple(LANDSCAPES)
     rows: dict[str, list[str]] = {name: [] for name in tuners or TUNERS}
     for landscape in grounds:
         chance: list[Regret] = []
         for name in dict.fromkeys([CHANCE, *rows]):
             results = [
-                measure_regret(
-                    name, landscape, int(parameters), simulations, in_flight, seed + run, decay
-                )
+                measure_regret(name, landscape, int(parameters), simulations, in_flight, seed + run)
                 for run in range(runs)
             ]
             chance = chance or results
@@ -114,7 +103,7 @@ def tuning(
     if not as_json:
         click.echo(
             f"{parameters} parameters, {simulations} simulations, {in_flight} in flight, "
-            f"{runs} runs, decay {decay:g}, seed {seed}\n"
+            f"{runs} runs, seed {seed}\n"
         )
         _print(rows, grounds)
 

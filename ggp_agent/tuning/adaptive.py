@@ -22,7 +22,7 @@ from ggp_agent.search.settings import settings_row
 from ggp_agent.search.trace import Trace
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.insight import insight
-from ggp_agent.tuning.model import fade, groups
+from ggp_agent.tuning.model import groups
 from ggp_agent.tuning.side_information import LsiTuner
 from ggp_agent.tuning.space import F32, I32, Space, read_space
 from ggp_agent.tuning.tuners import make_tuner
@@ -50,7 +50,6 @@ class SelfAdaptive:
         self._columns = np.array([PER_SIMULATION.index(n) for n in self.space.columns], np.int32)
         self._table = self.space.table().astype(np.float32)
         self._spread, self._version = self._rows, 0
-        self._decay = agent.number("tuner_decay")
         self._trace: Callable[[], Trace] | None = None
         self._told = self._batches = 0
         self._length = 0.0
@@ -91,11 +90,8 @@ class SelfAdaptive:
 
     def new_move(self) -> None:
         """See `Tuner.new_move`; after the start clock LSI's budget is fixed."""
-        if isinstance(self.tuner, LsiTuner):
-            if self.tuner.samples is None and self._told:
-                self.tuner.samples = round(self._told * MOVES_AHEAD * max(1.0, self._length))
-        elif not isinstance(self.tuner, CmaTuner) and self._decay < 1:
-            fade(self.tuner.model, self._decay)
+        if isinstance(self.tuner, LsiTuner) and self.tuner.samples is None and self._told:
+            self.tuner.samples = round(self._told * MOVES_AHEAD * max(1.0, self._length))
 
 
 def share_of(count: int) -> int:

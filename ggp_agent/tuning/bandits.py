@@ -154,7 +154,7 @@ def ask_bandits(
     for role in range(model.picks.shape[1]):
         base = model.shape[FIRST, model.picks.shape[2]]
         total, last = model.arms[role, ALL, ASKED], seen.asked[role, 0]
-        is_new = count == 1 or total > GROWTH * last or total < last
+        is_new = count == 1 or total > GROWTH * last
         if is_new:
             seen.asked[role, 0] = total
         root = exploration(seen.asked[role, 0])

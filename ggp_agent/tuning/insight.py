@@ -18,7 +18,7 @@ MOST_COMBINATIONS = 5
 def insight(name: str, space: Space, tuner: DiscreteTuner | CmaTuner) -> dict[str, Any]:
     """What the tuners of all roles know; means are goals, 0 where there are no samples.
 
-    Samples are simulations whose rewards are known, less what has decayed.
+    Samples are simulations whose rewards are known.
     """
     if isinstance(tuner, CmaTuner):
         roles = [_distribution(space, tuner, role) for role in range(tuner.roles)]

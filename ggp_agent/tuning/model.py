@@ -74,13 +74,6 @@ def new_model(space: Space, roles: int, most: int, seed: int) -> Model:
     )
 
 
-def fade(model: Model, factor: float) -> None:
-    """Multiply all counts by a factor; means stay."""
-    model.arms[:, :, KNOWN] *= factor
-    model.arms[:, :, ASKED] *= factor
-    model.arms[:, :, SPREAD] /= math.sqrt(factor)
-
-
 @part
 def copy(target: I32, source: I32) -> None:
     """Copy an array of one dimension."""

@@ -10,7 +10,6 @@ import numpy as np
 from ggp_agent.manager.statistics import Interval, mean_interval
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.landscapes import make_landscape
-from ggp_agent.tuning.model import fade
 from ggp_agent.tuning.side_information import LsiTuner
 from ggp_agent.tuning.space import F32, I32
 from ggp_agent.tuning.tuners import make_tuner
@@ -40,12 +39,8 @@ def measure_regret(
     simulations: int,
     in_flight: int,
     seed: int,
-    decay: float = 1.0,
 ) -> Regret:
-    """Let a tuner (for one role) choose so many simulations on a landscape.
-
-    `decay`: factor of its counts after each hundredth of them, as after a move.
-    """
+    """Let a tuner (for one role) choose so many simulations on a landscape."""
     ground = make_landscape(landscape, variables, seed)
     player = make_tuner(tuner, ground.space, 1, in_flight, seed)
     if isinstance(player, LsiTuner):
@@ -62,8 +57,6 @@ def measure_regret(
             picks = player.ask(count)
         if step != STEPS * done // simulations:
             step = STEPS * done // simulations
-            if decay < 1 and not isinstance(player, CmaTuner):
-                fade(player.model, decay)
             values = ground.at(step / STEPS)
             low, high = float(np.nanmin(values)), float(np.nanmax(values))
         chances = values[ground.codes(picks)]

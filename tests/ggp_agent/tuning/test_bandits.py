@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ggp_agent.tuning.bandits import GROWTH, LOCAL, MAB, NMC, Bandits, BanditTuner
-from ggp_agent.tuning.model import ASKED, KNOWN, MEAN, fade
+from ggp_agent.tuning.model import ASKED, KNOWN, MEAN
 from tests.ggp_agent.tuning.oracle import FLIGHTS, SPACES, Oracle, rows, run, script, spread
 
 
@@ -114,15 +114,3 @@ def test_the_best_combination_gets_most() -> None:
         tuner = BanditTuner(SPACES["two"], 1, 32, 1, NMC)
         chosen = run(tuner, {(2, 1): 1.0}, 3000, batch)
         assert Counter(chosen).most_common(1)[0][0] == (2, 1)
-
-
-def test_fading_keeps_means() -> None:
-    tuner = BanditTuner(SPACES["two"], 1, 1, 1, NMC)
-    run(tuner, 0.25, 100, 1)
-    before = tuner.model.arms.copy()
-    fade(tuner.model, 0.5)
-    assert np.allclose(tuner.model.arms[..., KNOWN], before[..., KNOWN] / 2)
-    assert np.array_equal(tuner.model.arms[..., MEAN], before[..., MEAN])
-    run(tuner, 1.0, 1, 1)
-    assert tuner.model.arms[0, 0, KNOWN] == 51
-    assert tuner.model.arms[0, 0, MEAN] == pytest.approx((50 * 0.25 + 1) / 51)
