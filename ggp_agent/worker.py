@@ -23,8 +23,11 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterable
 from typing import Any
+
+import numpy as np
 
 from gdl.errors import GgpError
 from gdl.prolog import PrologStateMachine
@@ -38,7 +41,9 @@ from ggp_agent.parent import die_with_parent
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
 from ggp_agent.thinking import LegalThinker, Thinker
+from ggp_agent.tuning.adaptive import adaptive
 from propnet.machine import PropnetStateMachine
+from propnet.vectors import LANES
 
 log = logging.getLogger(__name__)
 
@@ -61,10 +66,17 @@ def make_thinker(machine: StateMachine, role: int, agent: Agent, seed: int) -> T
         return LegalThinker(machine, role, None)
     if strategy == "random":
         return LegalThinker(machine, role, random.Random(seed))
+    tuner = adaptive(agent, len(machine.roles), LANES, seed)
+    search: NativeSearch | PlainSearch
     if isinstance(machine, PropnetStateMachine):
         machine.compile()
-        return NativeSearch(machine.network, role, agent, seed, layout=machine.layout)
-    return PlainSearch(machine, role, agent, seed)
+        search = NativeSearch(machine.network, role, agent, seed, tuner, machine.layout)
+    else:
+        search = PlainSearch(machine, role, agent, seed, tuner)
+    if tuner is not None:  # which must not keep a search, and its memory, alive
+        known = weakref.proxy(search)
+        tuner.watch(lambda: known.trace())
+    return search
 
 
 class Game:
@@ -214,7 +226,7 @@ class Worker:
             self._answer()
 
     def _do_warm(self, event: Event) -> None:
-        warm_up()
+        warm_up(event["tuners"])
         self._say(say="warm")
 
     def _do_start(self, event: Event) -> None:
@@ -306,12 +318,19 @@ class Worker:
         self.post({"do": "reasoner", "machine": machine})
 
 
-def warm_up() -> None:
-    """Load (or, the first time, compile) all kernels by searching a tiny game."""
+def warm_up(tuners: Iterable[str] = ()) -> None:
+    """Load (or, the first time, compile) all kernels, and those of some tuners.
+
+    This is done by searching a tiny game.
+    """
     agent = Agent("warm", "", {"simulations": 64, "memory": 16, "solver": "on"})
     machine = PropnetStateMachine.from_rules(RuleSheet.from_text(_TINY_GAME, "warm-up"))
     search = NativeSearch(machine.network, 0, agent, seed=0)
     search.think(time.monotonic() + 3600, lambda: False)
+    for name in tuners:
+        tuner = adaptive(agent.with_settings([f"tuner={name}", "tune=C"]), 1, 1, seed=0)
+        if tuner is not None:
+            tuner.tell(np.zeros((len(tuner.ask(1)), 1), np.float32))
     state = machine.next_state(machine.initial_state, ["a"])
     search.enter(state, ["a"])
     machine.goals(state)

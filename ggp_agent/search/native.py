@@ -218,7 +218,7 @@ class NativeSearch:
 
     def report(self) -> Mapping[str, object]:
         """See `Thinker.report`."""
-        return self.trace().as_json()
+        return {**self.trace().as_json(), **self._tuner.report()}
 
     def _is_worth_it(self) -> bool:
         """Whether thinking can still find out anything."""

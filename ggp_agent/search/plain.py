@@ -153,7 +153,7 @@ class PlainSearch:
 
     def report(self) -> Mapping[str, object]:
         """See `Thinker.report`."""
-        return self.trace().as_json(write_term)
+        return {**self.trace().as_json(write_term), **self._tuner.report()}
 
     # 1. selection, 2. expansion
 
