@@ -33,7 +33,8 @@ test-all: $(VENV)/.done lint
 	$(BIN)/pytest -q
 
 test-bounds: $(VENV)/.done
-	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -q -m "not slow" $(KERNEL_TESTS)
+	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -q -m "not slow" $(KERNEL_TESTS) \
+	  --ignore tests/ggp_agent/search/test_golden_trees.py  # exact to the last bit of a float
 
 test-nojit: $(VENV)/.done
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q -W ignore:overflow:RuntimeWarning $(SMALL_TESTS)

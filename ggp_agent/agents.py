@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ggp_agent.errors import ParameterError
-from ggp_agent.parameters import PARAMETERS, Value
+from ggp_agent.parameters import PARAMETERS, TUNERS, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,25 @@ class Agent:
         return Agent(self.name, self.summary, settings)
 
 
+def tuners_of(agents: Iterable[Agent]) -> list[str]:
+    """The tuners that agents use."""
+    return sorted({str(agent["tuner"]) for agent in agents} - {"off"})
+
+
 DEFAULT_AGENT = "default"
 
 _DECLARED = (
     Agent(
         "default",
-        "our own: UCT with random playouts, as many as there is room for, and proven scores",
-        {"C": 0.4, "playouts": 4, "solver": "on"},
+        "our own: AP with less greedy playouts, four from each leaf, and proven scores",
+        {
+            "selection": "grave",
+            "playout": "mast",
+            "C": 0.3,
+            "epsilon": 0.7,
+            "playouts": 4,
+            "solver": "on",
+        },
     ),
     Agent("sp", "the paper's SP: UCT with MAST playouts", {"playout": "mast"}),
     Agent(
@@ -59,8 +71,18 @@ AGENTS = {agent.name: agent for agent in _DECLARED}
 
 
 def find_agent(name: str) -> Agent:
-    """The agent of that name.  Raises `ParameterError` that lists the agents there are."""
-    try:
+    """The agent of that name, or composed like `ap-ntbea`: an agent, a tuner.
+
+    Raises `ParameterError` that lists the agents there are.
+    """
+    base, _, tuner = name.partition("-")
+    if name in AGENTS:
         return AGENTS[name]
-    except KeyError:
-        raise ParameterError(f"unknown agent '{name}'; known: {', '.join(AGENTS)}") from None
+    if base in AGENTS and tuner in TUNERS:
+        agent = AGENTS[base]
+        summary = f"{agent.summary}; tuned by {tuner}"
+        return Agent(name, summary, {**agent.settings, "tuner": tuner})
+    raise ParameterError(
+        f"unknown agent '{name}'; known: {', '.join(AGENTS)}; with a tuner: sp-ntbea, ap-nmc, ... "
+        f"({', '.join(TUNERS)})"
+    )

@@ -5,6 +5,7 @@ All deadlines are readings of `time.monotonic()`, which is one clock for all pro
 
 from __future__ import annotations
 
+import time
 from collections import deque
 
 REMEMBERED = 20
@@ -20,6 +21,11 @@ def answer_by(received: float, clock: float, margin: float) -> float:
     `margin` seconds are kept for the way of the answer, but never more than half of the clock.
     """
     return received + max(clock - margin, LEAST_SHARE * clock)
+
+
+def within(deadline: float, seconds: float, spent: float = 0.0) -> float:
+    """The deadline, or when `seconds` will have been spent on the move; 0: no such limit."""
+    return min(deadline, time.monotonic() + seconds - spent) if seconds else deadline
 
 
 class Margin:

@@ -21,6 +21,7 @@ from gdl.errors import GgpError
 from gdl.rules import RuleSheet, Term, name_of
 from ggp_agent.agents import Agent
 from ggp_agent.clock import Margin, answer_by
+from ggp_agent.course import Course
 from ggp_agent.effort import Effort
 from ggp_agent.errors import MessageError, WorkerError
 from ggp_agent.protocol import Start, move_term
@@ -82,6 +83,7 @@ class AgentMatch:
         self._minder: asyncio.Task[None] | None = None
         self._closed = False
         self.effort = Effort()
+        self.course = Course()
 
     async def start(self) -> None:
         """Think during the start clock; returns when it is time to answer `ready`."""
@@ -196,6 +198,7 @@ class AgentMatch:
                     self._note_safe(reply["id"], reply["move"])
                 case "move":
                     self.effort.add(reply.get("report", {}))
+                    self.course.add(reply.get("report", {}))
                     self._settle(reply["id"], reply["move"])
                     self._trace(reply)
                 case "failed":

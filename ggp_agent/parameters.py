@@ -32,12 +32,16 @@ class Parameter:
     """the values among which tuners with a discrete domain choose"""
     continuous: tuple[float, float] | None = None
     """the interval in which tuners with a continuous domain choose"""
+    text: str = ""
+    """for parameters that are texts: what they look like; whoever reads one checks it"""
 
     @property
     def domain(self) -> str:
         """The allowed values, in words."""
         if self.choices:
             return " | ".join(self.choices)
+        if self.text:
+            return self.text
         kind = "integer" if isinstance(self.default, int) else "number"
         end = "inf]" if self.infinite else f"{self.high:g}]"
         return f"{kind} in [{self.low:g}, {end}"
@@ -48,6 +52,8 @@ class Parameter:
             if text in self.choices:
                 return text
             raise self._error(text)
+        if self.text:
+            return text
         try:
             value = int(text) if isinstance(self.default, int) else float(text)
         except ValueError:
@@ -66,8 +72,13 @@ UCT_PAPER = "Kocsis, Szepesvari: Bandit based Monte-Carlo planning (2006)"
 GRAVE_PAPER = "Cazenave: Generalized Rapid Action Value Estimation (2015)"
 MAST_PAPER = "Bjornsson, Finnsson: CadiaPlayer (2009)"
 DECAY_PAPER = "Tak, Winands, Bjornsson: Decaying simulation strategies (2014)"
-LOSS_PAPER = "Chaslot, Winands, van den Herik: Parallel MCTS (2008)"
+UNOBSERVED_PAPER = "Liu, Chen, Yu, Zhai, Zhou, Liu: Watch the Unobserved (2020)"
 SOLVER_PAPER = "Cazenave, Saffidine: Score bounded MCTS (2010)"
+
+TUNERS = (
+    "nmc", "lsi", "ea", "ntbea", "cmaes", "cmaes-restart", "mab", "local", "random", "fixed-random"
+)  # fmt: skip
+"""The tuners' names; `ggp_agent.tuning.tuners` has them."""
 
 _TENTHS = tuple(n / 10 for n in range(11))
 
@@ -190,10 +201,10 @@ _DECLARED = (
     Parameter(
         "in_flight",
         512,
-        "most simulations in flight, kept apart by virtual loss; 1 is the sequential search",
+        "most simulations in flight; 1 is the sequential search",
         1,
         512,
-        source=LOSS_PAPER,
+        source=UNOBSERVED_PAPER,
     ),
     Parameter(
         "ramp",
@@ -209,6 +220,7 @@ _DECLARED = (
     ),
     Parameter("depth", 500, "longest simulation, tree and playout together", 1, 1e5, "moves"),
     Parameter("simulations", 0, "budget per move; 0: until the clock runs out", unit="simulations"),
+    Parameter("seconds", 0.0, "most to think per move; 0: until the clock runs out", unit="s"),
     Parameter("memory", 2048, "most that the tree may take", 16, 65536, "MiB"),
     Parameter("nodes", 4_000_000, "most nodes that the tree may have", 1024, 4_000_000, "nodes"),
     Parameter(
@@ -219,6 +231,26 @@ _DECLARED = (
         0,
         60,
         "s",
+    ),
+    Parameter(
+        "tuner",
+        "off",
+        "what sets parameters anew for every simulation, learning from rewards",
+        choices=("off", *TUNERS),
+        source=TABLE_1,
+    ),
+    Parameter(
+        "tune",
+        "",
+        "what it sets: names, some with their own values, or how many of K, Ref, C, epsilon, VO, "
+        "T (without those of no effect); selection, playout: whether it is used; none said: 2",
+        text="text like K,Ref,C=0.1,0.2,0.4",
+    ),
+    Parameter(
+        "tuner_samples",
+        0,
+        "budget of the tuner lsi; 0: estimated at the end of the start clock",
+        unit="simulations",
     ),
 )
 

@@ -9,13 +9,16 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+
+import numpy as np
 
 from gdl.grounding import ground
 from gdl.rules import RuleSheet
 from ggp_agent.agents import Agent
 from ggp_agent.search.native import NativeSearch
+from ggp_agent.tuning.adaptive import adaptive
 from propnet.machine import PropnetStateMachine
 from propnet.network import compile_network
 
@@ -28,10 +31,11 @@ LONG = 4.0
 Tell = Callable[[str], None]
 
 
-def warm_up(tell: Tell = log.info) -> None:
-    """Load (or, the first time, compile) all kernels by searching a tiny game.
+def warm_up(tuners: Iterable[str] = (), tell: Tell = log.info) -> None:
+    """Load (or, the first time, compile) all kernels, and those of some tuners.
 
-    `tell` gets a line when a stage turns out to take long, and another one when it is done.
+    This is done by searching a tiny game.  `tell` gets a line when a stage turns out to take long,
+    and another one when it is done.
     """
     with _stage(0, tell):
         program = ground(RuleSheet.from_text(_TINY_GAME, "warm-up"))
@@ -43,6 +47,10 @@ def warm_up(tell: Tell = log.info) -> None:
         agent = Agent("warm", "", {"simulations": 64, "memory": 16, "solver": "on"})
         search = NativeSearch(machine.network, 0, agent, seed=0)
         search.think(time.monotonic() + 3600, lambda: False)
+        for name in tuners:
+            tuner = adaptive(agent.with_settings([f"tuner={name}", "tune=C"]), 1, 1, seed=0)
+            if tuner is not None:
+                tuner.tell(np.zeros((len(tuner.ask(1)), 1), np.float32))
         search.enter(state, ["a"])
 
 

@@ -23,6 +23,7 @@ import signal
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -38,8 +39,10 @@ from ggp_agent.parent import die_with_parent
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
 from ggp_agent.thinking import LegalThinker, Thinker
+from ggp_agent.tuning.adaptive import adaptive
 from ggp_agent.warming import warm_up
 from propnet.machine import PropnetStateMachine
+from propnet.vectors import LANES
 
 log = logging.getLogger(__name__)
 
@@ -62,9 +65,17 @@ def make_thinker(machine: StateMachine, role: int, agent: Agent, seed: int) -> T
         return LegalThinker(machine, role, None)
     if strategy == "random":
         return LegalThinker(machine, role, random.Random(seed))
+    tuner = adaptive(agent, len(machine.roles), LANES, seed)
+    search: NativeSearch | PlainSearch
     if isinstance(machine, PropnetStateMachine):
-        return NativeSearch(machine.network, role, agent, seed, compiled=True)
-    return PlainSearch(machine, role, agent, seed)
+        machine.compile()
+        search = NativeSearch(machine.network, role, agent, seed, tuner, machine.layout)
+    else:
+        search = PlainSearch(machine, role, agent, seed, tuner)
+    if tuner is not None:  # which must not keep a search, and its memory, alive
+        known = weakref.proxy(search)
+        tuner.watch(lambda: known.trace())
+    return search
 
 
 class Game:
@@ -214,7 +225,7 @@ class Worker:
             self._answer()
 
     def _do_warm(self, event: Event) -> None:
-        warm_up()
+        warm_up(event["tuners"])
         self._say(say="warm")
 
     def _do_start(self, event: Event) -> None:

@@ -12,7 +12,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from ggp_agent.errors import WorkerError
@@ -29,10 +29,13 @@ class WorkerProcess:
         self._process = process
 
     @classmethod
-    async def start(cls, module: str = "ggp_agent.worker") -> WorkerProcess:
+    async def start(
+        cls, module: str = "ggp_agent.worker", tuners: Sequence[str] = ()
+    ) -> WorkerProcess:
         """Start a process and let it warm up.  Raises `WorkerError` if that is impossible.
 
-        `module` is what the process runs; it must understand the command `warm`.
+        `module` is what the process runs; it must understand the command `warm`, with the tuners
+        that are to be loaded, too.
         """
         try:
             process = await asyncio.create_subprocess_exec(
@@ -50,7 +53,7 @@ class WorkerProcess:
             raise WorkerError(f"cannot start a worker process: {error}") from error
         worker = cls(process)
         try:
-            await worker.send(do="warm")
+            await worker.send(do="warm", tuners=list(tuners))
         except BaseException:
             await worker.end()
             raise
@@ -104,11 +107,11 @@ class WorkerPool:
     """Hands out warm workers; always has one more in preparation.
 
     Use `take` for a worker and `release` to end it.  `spares` 0 keeps none in reserve, for those
-    who know how many they need.
+    who know how many they need.  `tuners` are loaded ahead of the match, too.
     """
 
-    def __init__(self, spares: int = 1) -> None:
-        self._spares = spares
+    def __init__(self, spares: int = 1, tuners: Sequence[str] = ()) -> None:
+        self._spares, self._tuners = spares, tuners
         self._reserve: list[asyncio.Task[WorkerProcess]] = []
         self._taken: set[WorkerProcess] = set()
         self._closed = False
@@ -156,7 +159,7 @@ class WorkerPool:
             self._reserve.append(asyncio.create_task(self._warm_worker()))
 
     async def _warm_worker(self) -> WorkerProcess:
-        worker = await WorkerProcess.start()
+        worker = await WorkerProcess.start(tuners=self._tuners)
         try:
             await worker.warm()
         except BaseException:

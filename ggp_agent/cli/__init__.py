@@ -17,12 +17,14 @@ from ggp_agent.cli import (
     analyze,
     bench,
     bench_search,
+    bench_tuning,
     games,
     matches,
     results,
     rules,
     serving,
     tournaments,
+    tuning_report,
 )
 
 
@@ -48,6 +50,7 @@ for _command in (
     matches.match,
     tournaments.tournament,
     results.results,
+    tuning_report.tuning_report,
     rules.check,
     rules.format_files,
     rules.perft,
@@ -62,6 +65,7 @@ for _command in (
 
 
 bench.bench.add_command(bench_search.search)
+bench.bench.add_command(bench_tuning.tuning)
 
 
 def main() -> None:

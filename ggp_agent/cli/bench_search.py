@@ -17,7 +17,9 @@ from ggp_agent.cli.common import agent_from, agent_options, json_option, new_see
 from ggp_agent.cli.measuring import in_own_process
 from ggp_agent.library import find_game
 from ggp_agent.search.native import NativeSearch
+from ggp_agent.tuning.adaptive import adaptive
 from propnet.machine import PropnetStateMachine
+from propnet.vectors import LANES
 
 CODE_SECONDS = 60.0
 """Seconds for which the game's machine code is waited for before the measurement."""
@@ -75,8 +77,10 @@ def measure(name: str, agent: Agent, seconds: float, positions: int, seed: int) 
     """Search some positions of a game; keys as `bench search --json` prints them."""
     game = find_game(name)
     machine = PropnetStateMachine.from_rules(game.rule_sheet())
-    search = NativeSearch(machine.network, 0, agent, seed, compiled=True)
-    code = search.wait_for_code(CODE_SECONDS)
+    compilation = machine.compile()
+    code = compilation is not None and compilation.wait(CODE_SECONDS)
+    tuner = adaptive(agent, len(machine.roles), LANES, seed)
+    search = NativeSearch(machine.network, 0, agent, seed, tuner, machine.layout)
     search.simulate(1)  # kernels are loaded here
     traces = []
     for state in _positions(machine, positions, seed):

@@ -16,9 +16,12 @@ from gdl.rules import RuleSheet
 from gdl.state_machine import StateMachine
 from ggp_agent.agents import AGENTS, DEFAULT_AGENT, Agent, find_agent
 from ggp_agent.manager.referee import referee_machine
+from ggp_agent.parameters import TUNERS
+from ggp_agent.tuning.adaptive import check_tuning
 from propnet.machine import PropnetStateMachine
 
 T = TypeVar("T")
+TUNING = "ggp_agent.tuning"
 Decorator = Callable[[Callable[..., T]], Callable[..., T]]
 
 game_argument = click.argument("game")
@@ -44,15 +47,50 @@ def new_seed(seed: int | None) -> int:
 
 
 def agent_from(name: str, settings: tuple[str, ...]) -> Agent:
-    """An agent by name with `KEY=VALUE` settings; wrong ones are errors of usage."""
+    """An agent by name with `KEY=VALUE` settings; wrong ones are errors of usage.
+
+    The options --tuner and --tune of the command count as settings.
+    """
     try:
-        return find_agent(name).with_settings(settings)
+        agent = find_agent(name).with_settings([*tuner_settings(), *settings])
+        check_tuning(agent)
+        return agent
     except GgpError as error:
         raise click.UsageError(str(error)) from error
 
 
+def tuner_settings() -> list[str]:
+    """What the options --tuner and --tune of the present command say, as settings."""
+    context = click.get_current_context(silent=True)
+    return list(context.meta.get(TUNING, [])) if context else []
+
+
+def _note_tuning(context: click.Context, option: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        context.meta.setdefault(TUNING, []).append(f"{option.name}={value}")
+
+
+def tuner_options(function: Callable[..., T]) -> Callable[..., T]:
+    """The options --tuner and --tune."""
+    function = click.option(
+        "--tune",
+        metavar="NAMES",
+        expose_value=False,
+        callback=_note_tuning,
+        help="What is tuned: names, some with own values (K,Ref,C=0.1,0.2), or how many.",
+    )(function)
+    return click.option(
+        "--tuner",
+        metavar="|".join(TUNERS),
+        expose_value=False,
+        callback=_note_tuning,
+        help="Tune parameters during the game, by this tuner.",
+    )(function)
+
+
 def agent_options(function: Callable[..., T]) -> Callable[..., T]:
-    """The options --agent and --set."""
+    """The options --agent, --set, --tuner and --tune."""
+    function = tuner_options(function)
     function = click.option(
         "--set",
         "settings",
@@ -65,7 +103,7 @@ def agent_options(function: Callable[..., T]) -> Callable[..., T]:
         "agent_name",
         default=DEFAULT_AGENT,
         show_default=True,
-        metavar="|".join(AGENTS),
+        metavar="|".join(AGENTS) + "|AGENT-TUNER",
         help="The agent that plays.",
     )(function)
 

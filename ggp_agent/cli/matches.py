@@ -12,9 +12,17 @@ import click
 from gdl.errors import GgpError
 from gdl.rules import RuleSheet, Term
 from gdl.state_machine import CHANCE_ROLE
-from ggp_agent.agents import find_agent
+from ggp_agent.agents import Agent, find_agent, tuners_of
 from ggp_agent.board import draw
-from ggp_agent.cli.common import json_option, new_seed, run_async, seed_option, state_machine
+from ggp_agent.cli.common import (
+    json_option,
+    new_seed,
+    run_async,
+    seed_option,
+    state_machine,
+    tuner_options,
+    tuner_settings,
+)
 from ggp_agent.errors import GameError
 from ggp_agent.library import Game, find_game
 from ggp_agent.manager.local import LocalPlayer
@@ -30,6 +38,7 @@ from ggp_agent.manager.runner import (
     run_match,
 )
 from ggp_agent.match import stated_roles
+from ggp_agent.tuning.adaptive import check_tuning
 from ggp_agent.workers import WorkerPool
 
 
@@ -61,6 +70,7 @@ from ggp_agent.workers import WorkerPool
     show_default=True,
     help="Folder for the match record.",
 )
+@tuner_options
 @click.option("--quiet", is_flag=True, help="Show the result only.")
 @seed_option
 @json_option
@@ -78,7 +88,8 @@ def match(
     """Run a match of GAME between PLAYERs, one per role in the order of the rules.
 
     A PLAYER is the URL of a server (http://localhost:9147) or the name of an agent that is run
-    here, with parameters after colons (uct:C=0.4:simulations=1000).
+    here, with parameters after colons (uct:C=0.4:simulations=1000, ap-ntbea:tune=K,Ref,C).
+    --tuner and --tune are for all agents that search and name no tuner themselves.
     """
     chosen, seed = find_game(game), new_seed(seed)
     for name, clock in (("--start-clock", start_clock), ("--play-clock", play_clock)):
@@ -91,8 +102,12 @@ def match(
             f"{chosen.key} is for {len(roles)} player(s) ({' '.join(map(sheet.write, roles))}), "
             f"but {len(players)} given"
         )
-    pool = WorkerPool(spares=0)
-    seats = [_player(text, pool, seed + i) for i, text in enumerate(players)]
+    agents = [_agent(text) for text in players]
+    pool = WorkerPool(spares=0, tuners=tuners_of(agent for agent in agents if agent))
+    seats: list[Player] = [
+        HttpPlayer(text) if agent is None else LocalPlayer(agent, pool, seed + i)
+        for i, (text, agent) in enumerate(zip(players, agents, strict=True))
+    ]
     machine = state_machine(sheet, "auto")
     try:
         setup = MatchSetup(
@@ -113,12 +128,18 @@ def match(
     _report(record, machine.roles, sheet, directory, seed, as_json)
 
 
-def _player(text: str, pool: WorkerPool, seed: int) -> Player:
+def _agent(text: str) -> Agent | None:
+    """The agent that a text stands for; None where it is a URL."""
     if "://" in text:
-        return HttpPlayer(text)
+        return None
     name, *settings = text.split(":")
     try:
-        return LocalPlayer(find_agent(name).with_settings(settings), pool, seed)
+        agent = find_agent(name)
+        if agent["strategy"] == "mcts" and agent["tuner"] == "off":
+            settings = [*tuner_settings(), *settings]
+        agent = agent.with_settings(settings)
+        check_tuning(agent)
+        return agent
     except GgpError as error:
         hint = "a player is a URL like http://localhost:9147 or an agent's name"
         raise click.UsageError(f"{error}; {hint}") from error

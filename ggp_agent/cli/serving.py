@@ -9,11 +9,12 @@ from pathlib import Path
 
 import click
 
-from ggp_agent.agents import Agent
+from ggp_agent.agents import Agent, tuners_of
 from ggp_agent.cli.common import agent_from, agent_options, new_seed, run_async, seed_option
 from ggp_agent.errors import PlayerError
 from ggp_agent.manager.players import HttpPlayer
 from ggp_agent.match import AgentMaker, write_traces
+from ggp_agent.parameters import TUNERS
 from ggp_agent.server import SILENCE, AgentServer, serve_until_signal
 from ggp_agent.warming import warm_up
 from ggp_agent.workers import WorkerPool
@@ -67,7 +68,7 @@ def serve(
 async def _serve(
     agent: Agent, host: str | None, port: int, name: str, silence: float, seed: int
 ) -> None:
-    pool = WorkerPool()
+    pool = WorkerPool(tuners=tuners_of([agent]))
     maker = AgentMaker(agent, pool, seed)
     server = AgentServer(maker, name=name, host=host, port=port, silence=silence)
     logging.getLogger(__name__).info(
@@ -107,8 +108,9 @@ async def _info(url: str, until: float) -> str:
 
 
 @click.command()
-def warm() -> None:
+@click.option("--tuners", is_flag=True, help="Those of all tuners, too.")
+def warm(tuners: bool) -> None:
     """Compile the kernels ahead of time (the first start does so otherwise)."""
     begin = time.monotonic()
-    warm_up(click.echo)
+    warm_up(TUNERS if tuners else (), click.echo)
     click.echo(f"done in {time.monotonic() - begin:.1f} s")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ggp_agent.agents import Agent
+from ggp_agent.course import Course
 from ggp_agent.effort import Effort
 from ggp_agent.errors import PlayerError
 from ggp_agent.match import AgentMaker, AgentMatch
@@ -18,6 +19,7 @@ class LocalPlayer:
         self._maker = AgentMaker(agent, pool, seed)
         self._match: AgentMatch | None = None
         self.effort = Effort()
+        self.course = Course()
 
     @property
     def name(self) -> str:
@@ -29,6 +31,7 @@ class LocalPlayer:
         await self.close()
         self._match = await self._maker.open(start)
         self.effort = self._match.effort  # stays when the match is closed
+        self.course = self._match.course
         await self._match.start()
 
     async def play(self, play: Play) -> str:

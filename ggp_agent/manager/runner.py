@@ -23,6 +23,7 @@ from pathlib import Path
 from gdl.errors import GgpError
 from gdl.rules import RuleSheet, Term, write_term
 from gdl.state_machine import CHANCE_ROLE, Move, State, StateMachine, order
+from ggp_agent.course import HasCourse
 from ggp_agent.errors import GameError
 from ggp_agent.manager.players import Player
 from ggp_agent.manager.record import (
@@ -256,6 +257,7 @@ class _Match:
 
     async def _finish(self, goals: tuple[int, ...]) -> None:
         self.record.complete(goals)
+        self._note_tuning()
         self._save()
         stop = Stop(self.setup.match_id, self.last_moves)
         await self._ask_all(
@@ -263,6 +265,17 @@ class _Match:
             self.setup.play_clock + self.setup.play_grace,
         )
         self._tell(MatchEnded(goals))
+
+    def _note_tuning(self) -> None:
+        """Put into the record what players that are run here say of their tuning, by role."""
+        courses = {
+            str(role): seat.course.as_json()
+            for role, seat in enumerate(self.seats)
+            if seat is not None and isinstance(seat, HasCourse)
+        }
+        courses = {role: course for role, course in courses.items() if course}
+        if courses:
+            self.record.extras["x-tuning"] = courses
 
     async def _abort(self) -> None:
         """Tell everybody; nothing that fails here may hide what ended the match."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ggp_agent.search.descent import fetch_statistics, refresh_mean
+from ggp_agent.search.descent import fetch_statistics
 from ggp_agent.search.expansion import transpose_rows
 from ggp_agent.search.flight import COUNT, RANDOM, SUM, Flight
-from ggp_agent.search.kernel import kernel, part
+from ggp_agent.search.kernel import fast_part, kernel, part
 from ggp_agent.search.mast import add_playouts, highest
 from ggp_agent.search.memory import (
     NO_BLOCK,
@@ -22,7 +22,7 @@ from ggp_agent.search.memory import (
 )
 from ggp_agent.search.playout import goal_rows
 from ggp_agent.search.scoring import add_pair
-from ggp_agent.search.tree import NO_NODE, OPEN, SEVERAL, Tree, open_amaf
+from ggp_agent.search.tree import CLOSED, MEAN, NO_NODE, OPEN, SEVERAL, TRIES, Tree, open_amaf
 from propnet.layout import Lanes, Layout
 from propnet.vectors import LANES, lowest_bit
 
@@ -49,6 +49,15 @@ def _set_rewards(tree: Tree, flight: Flight, batch: int, playouts: int) -> None:
             flight.rewards[simulation, role] = reward
 
 
+@fast_part
+def _refresh_mean(words, stats: int, size: int, pick: int) -> None:  # type: ignore[no-untyped-def]
+    """Compute the mean of a move anew, unless the move is closed."""
+    if get_float(words, stats + MEAN * size + pick) > np.float32(CLOSED * 0.5):
+        tries = np.float32(get_int(words, stats + TRIES * size + pick))
+        mean = np.float32(get_double(words, stats + 2 * pick)) / tries
+        put_float(words, stats + MEAN * size + pick, mean)
+
+
 @part
 def _back_up(tree: Tree, flight: Flight, simulation: int) -> None:
     """Add a simulation's rewards to the moves on its path."""
@@ -58,10 +67,12 @@ def _back_up(tree: Tree, flight: Flight, simulation: int) -> None:
         stats, count = np.int64(record.stats) * UNIT, record.count
         for role in range(roles):
             pick = flight.path[level, simulation, 1 + role]
+            tries = stats + TRIES * count + pick
+            put_int(words, tries, get_int(words, tries) + 1)
             total = get_double(words, stats + 2 * pick) + flight.rewards[simulation, role]
             put_double(words, stats + 2 * pick, total)
             if role == record.mover or record.mover == SEVERAL:
-                refresh_mean(words, stats, count, pick)
+                _refresh_mean(words, stats, count, pick)
 
 
 @part

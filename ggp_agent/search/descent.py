@@ -1,8 +1,8 @@
 """Stage 1, selection: simulations walk down the tree, all of them level by level.
 
-Visits are counted on the way down, so that simulations in flight count as losses until their
-reward arrives (virtual loss: G. Chaslot et al., 2008) and keep apart.  What a level will read is
-fetched while the level before is being worked on.
+Visits are counted on the way down, for nodes and in the exploration term, so that simulations in
+flight keep apart; the means wait for the rewards (A. Liu et al.: Watch the Unobserved, 2020).  What
+a level will read is fetched while the level before is being worked on.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from ggp_agent.search.kernel import fast_part, kernel, part
 from ggp_agent.search.memory import (
     NO_BLOCK,
     UNIT,
-    get_double,
     get_float,
     get_int,
     prefetch,
@@ -24,7 +23,6 @@ from ggp_agent.search.memory import (
 from ggp_agent.search.selection import note_reference, select_move
 from ggp_agent.search.tree import (
     CHILD,
-    CLOSED,
     MEAN,
     NO_NODE,
     OPEN,
@@ -60,13 +58,12 @@ def arrive(tree: Tree, flight: Flight, simulation: int, node: int) -> None:
 
 
 @fast_part
-def refresh_mean(words, stats: int, size: int, pick: int) -> None:  # type: ignore[no-untyped-def]
-    """Compute mean and spread of a move anew from its total and tries."""
-    tries = np.float32(get_int(words, stats + TRIES * size + pick))
-    if get_float(words, stats + MEAN * size + pick) > np.float32(CLOSED * 0.5):
-        mean = np.float32(get_double(words, stats + 2 * pick)) / tries
-        put_float(words, stats + MEAN * size + pick, mean)
-    put_float(words, stats + SPREAD * size + pick, np.float32(1.0) / np.sqrt(tries))
+def note_departure(words, spread: int) -> None:  # type: ignore[no-untyped-def]
+    """One more simulation is under way through a move: a visit for the exploration term."""
+    root, tries = get_float(words, spread), np.float32(0.0)
+    if root > np.float32(0.0):
+        tries = np.rint(np.float32(1.0) / (root * root))
+    put_float(words, spread, np.float32(1.0) / np.sqrt(tries + np.float32(1.0)))
 
 
 @part
@@ -120,12 +117,8 @@ def _step_down(tree: Tree, flight: Flight, simulation: int) -> bool:
     for role in range(len(tree.best)):
         pick = select_move(tree, flight, simulation, node, role)
         flight.path[depth, simulation, 1 + role] = pick
-    for role in range(len(tree.best)):
-        pick = flight.path[depth, simulation, 1 + role]
-        place = stats + TRIES * record.count + pick
-        put_int(words, place, get_int(words, place) + 1)
         if role == record.mover or record.mover == SEVERAL:
-            refresh_mean(words, stats, record.count, pick)
+            note_departure(words, stats + SPREAD * record.count + pick)
     flight.depth[simulation] = depth + 1
     edge = edge_of(tree, flight, simulation, depth)
     flight.leaf[simulation] = edge

@@ -31,6 +31,7 @@ from ggp_agent.search.tree import (
     hash_of,
     note_goals,
     recycle,
+    words_of_moves,
 )
 from propnet import kernels
 from propnet.layout import U64, Lanes, Layout
@@ -113,7 +114,8 @@ def _list_moves(layout: Layout, tree: Tree, flight: Flight, node: int, lane: int
             bits &= bits - np.uint64(1)
             count += 1
     record = tree.nodes[node]
-    block = allocate(tree.pool, roles + 1 + count)
+    size = words_of_moves(tree, count)
+    block = allocate(tree.pool, size)
     if block == NO_BLOCK:
         return False
     words, base = tree.pool.words, np.int64(block) * UNIT
@@ -130,6 +132,8 @@ def _list_moves(layout: Layout, tree: Tree, flight: Flight, node: int, lane: int
     put_int(words, base + roles, place)
     for i in range(count):
         put_int(words, base + roles + 1 + i, flight.found[i])
+    for i in range(roles + 1 + count, size):
+        put_int(words, base + i, 0)
     if movers > 1:
         record.mover = SEVERAL
     return True

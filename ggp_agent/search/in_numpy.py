@@ -58,6 +58,7 @@ def prefetch(array: NDArray[Any], index: int) -> None:
 
 
 def score(
+    lanes: int,
     least: float,
     closed: float,
     words: I32,
@@ -86,13 +87,13 @@ def score(
         own = own + np.where(known & (own > closed), shift, np.float32(0))
     tried = own + np.float32(exploration) * near
     values[:count] = np.where(near > 0, tried, untried)
-    values[count : -(-count // 16) * 16] = least
+    values[count : -(-count // lanes) * lanes] = least
     return values[:count].max() if count else np.float32(least)
 
 
-def near_best(values: Floats, place: int, count: int, threshold: float) -> np.uint64:
+def near_best(lanes: int, values: Floats, place: int, count: int, threshold: float) -> np.uint64:
     """See `scoring.near_best`."""
-    group = values[place : min(place + 16, count)]
+    group = values[place : min(place + lanes, count)]
     return np.uint64(sum(1 << i for i in np.flatnonzero(group >= np.float32(threshold)).tolist()))
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from gdl.state_machine import CHANCE_ROLE, JointMove, Move, State
 from ggp_agent.agents import Agent
+from ggp_agent.clock import within
 from ggp_agent.errors import SearchError
 from ggp_agent.search.expansion import open_root
 from ggp_agent.search.final import RootMove, choose_move
@@ -30,6 +31,7 @@ from ggp_agent.search.flight import (
 )
 from ggp_agent.search.mast import decay
 from ggp_agent.search.memory import NO_BLOCK, ORDERS, UNIT
+from ggp_agent.search.scoring import LANES as GROUP
 from ggp_agent.search.settings import FixedSettings, Tuner
 from ggp_agent.search.simulation import simulate_batch
 from ggp_agent.search.trace import Trace, principal_variation
@@ -53,8 +55,7 @@ from ggp_agent.search.tree import (
     new_tree,
 )
 from ggp_agent.thinking import Interrupted
-from propnet.compiling import compile_in_background
-from propnet.layout import layout_of, new_lanes
+from propnet.layout import Layout, layout_of, new_lanes
 from propnet.network import Network
 from propnet.vectors import LANES
 
@@ -79,12 +80,11 @@ class NativeSearch:
         agent: Agent,
         seed: int,
         tuner: Tuner | None = None,
-        compiled: bool = False,
+        layout: Layout | None = None,
     ) -> None:
-        """`compiled`: have machine code made for the game in the background."""
+        """`layout`: the network's, where searches share it and the machine code for it."""
         self._network, self._role, self._agent = network, role, agent
-        self._layout = layout_of(network)
-        self._compilation = compile_in_background(network, self._layout) if compiled else None
+        self._layout = layout or layout_of(network)
         self._lanes = new_lanes(self._layout, seed)
         chance = network.roles.index(CHANCE_ROLE) if CHANCE_ROLE in network.roles else -1
         self._flight = new_flight(self._layout, agent, chance, seed)
@@ -124,7 +124,8 @@ class NativeSearch:
     def think(self, deadline: float, interrupted: Interrupted) -> None:
         """See `Thinker.think`."""
         budget = int(self._agent.number("simulations"))
-        available = 0.0 if budget else deadline - time.monotonic()
+        deadline = within(deadline, self._agent.number("seconds"), self._seconds)
+        available = math.inf if budget else deadline - time.monotonic()
         while self._is_worth_it() and not interrupted():
             started = time.monotonic()
             # the first batch in a state is run in any case: the last one may have been held up
@@ -147,10 +148,6 @@ class NativeSearch:
         flight.settings[:batch] = self._tuner.ask(batch)
         simulate_batch(self._layout, self._lanes, self._tree, flight, self._root, batch, playouts)
         self._tuner.tell(flight.rewards[:batch])
-
-    def wait_for_code(self, seconds: float) -> bool:
-        """Wait for the game's machine code; whether it is there."""
-        return self._compilation is not None and self._compilation.wait(seconds)
 
     def choose(self) -> Move:
         """See `Thinker.choose`."""
@@ -221,7 +218,7 @@ class NativeSearch:
 
     def report(self) -> Mapping[str, object]:
         """See `Thinker.report`."""
-        return self.trace().as_json()
+        return {**self.trace().as_json(), **self._tuner.report()}
 
     def _is_worth_it(self) -> bool:
         """Whether thinking can still find out anything."""
@@ -234,8 +231,8 @@ class NativeSearch:
     def _in_flight(self, available: float) -> int:
         """Simulations in flight: few while the tree is small, for they would repeat each other.
 
-        A batch takes its time however small it is: where only few fit the `available` seconds,
-        they are larger from the start.
+        A batch takes its time however small it is: where only few fit the `available` seconds
+        (inf where time is not what counts), they are larger from the start.
         """
         most, ramp = int(self._agent.number("in_flight")), int(self._agent.number("ramp"))
         if ramp == 0:
@@ -250,7 +247,7 @@ class NativeSearch:
         roles, words = len(self._network.roles), len(self._layout.initial)
         moves = len(self._layout.legal)
         usual = min(30 * roles, moves)
-        block = 4 * (roles + 1 + usual) + 4 * WORDS_PER_MOVE * usual * OPENED
+        block = 4 * (roles + GROUP + usual) + 4 * WORDS_PER_MOVE * usual * OPENED
         if self._flight.grave:
             block += 8 * moves * WITH_AMAF
         memory = int(self._agent.number("memory")) * 2**20

@@ -17,6 +17,7 @@ import numpy as np
 from gdl.rules import write_term
 from gdl.state_machine import CHANCE_ROLE, JointMove, Move, State, StateMachine
 from ggp_agent.agents import Agent
+from ggp_agent.clock import within
 from ggp_agent.search.final import RootMove, choose_move
 from ggp_agent.search.settings import EPSILON, FPU, REF, VO, C, FixedSettings, K, T, Tuner
 from ggp_agent.search.trace import Trace
@@ -107,6 +108,7 @@ class PlainSearch:
     def think(self, deadline: float, interrupted: Interrupted) -> None:
         """See `Thinker.think`; one simulation may overrun the deadline, so half of one is kept."""
         budget, longest = int(self._agent.number("simulations")), 0.0
+        deadline = within(deadline, self._agent.number("seconds"), self._seconds)
         while self._root.goals is None and not interrupted():
             started = time.monotonic()
             if started + longest >= deadline or (budget and self._simulations >= budget):
@@ -151,7 +153,7 @@ class PlainSearch:
 
     def report(self) -> Mapping[str, object]:
         """See `Thinker.report`."""
-        return self.trace().as_json(write_term)
+        return {**self.trace().as_json(write_term), **self._tuner.report()}
 
     # 1. selection, 2. expansion
 

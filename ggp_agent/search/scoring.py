@@ -1,4 +1,4 @@
-"""The values of a role's moves in a node, and the choice among the best, sixteen moves at a time.
+"""The values of a role's moves in a node, and the choice among the best, eight moves at a time.
 
 numba does not turn these loops into vector instructions, for it can't know that reading AMAF
 tables and writing values don't interfere; so they are written in LLVM's words.  The formulas are
@@ -19,13 +19,14 @@ from numba.extending import intrinsic
 from ggp_agent.search import in_numpy
 from ggp_agent.search.memory import check_word
 
-LANES = 16
-"""moves at a time; arrays of values need so many places more than there are moves"""
+LANES = 8
+"""moves at a time; lists of moves and of values need so many places more than there are moves"""
 
-_I1, _I16, _I32, _I64 = (ir.IntType(bits) for bits in (1, 16, 32, 64))
+_I1, _I32, _I64 = (ir.IntType(bits) for bits in (1, 32, 64))
 _FLOAT = ir.FloatType()
 _MASK, _INTS, _FLOATS = (ir.VectorType(item, LANES) for item in (_I1, _I32, _FLOAT))
 _BITS = ir.IntType(LANES)
+_PAIR = ir.VectorType(_FLOAT, 2)
 
 LEAST = -1e38
 _CLOSED = -1e20
@@ -65,16 +66,32 @@ def _below(builder: Any, place: Any, count: Any) -> Any:
     return builder.icmp_signed("<", steps, _splat(builder, left))
 
 
-def _gather(builder: Any, base: Any, indexes: Any) -> Any:
-    """The floats at these indexes (ints) behind a pointer to floats."""
-    longs = ir.VectorType(_I64, LANES)
-    offsets = builder.shl(builder.sext(indexes, longs), ir.Constant(longs, [2] * LANES))
-    places = builder.add(_splat(builder, builder.ptrtoint(base, _I64)), offsets)
-    addresses = builder.inttoptr(places, ir.VectorType(ir.PointerType(), LANES))
-    name = f"llvm.masked.gather.v{LANES}f32.v{LANES}p0"
-    every = ir.Constant(_MASK, [1] * LANES)
-    arguments = [addresses, ir.Constant(_I32, 4), every, _constant(0.0)]
-    return _call(builder, name, _FLOATS, arguments)
+def _gather_pairs(builder: Any, words: Any, moves: Any, table: Any) -> tuple[Any, Any]:
+    """The pairs of floats in a table for the moves whose numbers are at `words[moves]`.
+
+    Pairs are fetched one by one: no processor of today is faster at gathering.
+    """
+    pairs = []
+    for lane in range(LANES):
+        number = builder.load(builder.gep(words, [builder.add(moves, _I64(lane))]), align=4)
+        twice = builder.shl(builder.sext(number, _I64), _I64(1))
+        address = builder.bitcast(builder.gep(table, [twice]), _PAIR.as_pointer())
+        pairs.append(builder.load(address, align=4))
+    while len(pairs) > 1:  # one long vector, by halves
+        length = 2 * pairs[0].type.count
+        every = ir.Constant(ir.VectorType(_I32, length), list(range(length)))
+        halves = zip(pairs[::2], pairs[1::2], strict=True)
+        pairs = [builder.shuffle_vector(low, high, every) for low, high in halves]
+    nothing = ir.Constant(pairs[0].type, ir.Undefined)
+    firsts, seconds = (
+        builder.shuffle_vector(
+            pairs[0],
+            nothing,
+            ir.Constant(_INTS, list(range(start, 2 * LANES, 2))),
+        )
+        for start in (0, 1)
+    )
+    return firsts, seconds
 
 
 def _score(context: Any, builder: Any, signature: Any, arguments: Any, grave: bool) -> Any:
@@ -108,13 +125,9 @@ def _score(context: Any, builder: Any, signature: Any, arguments: Any, grave: bo
         near = _load(builder, floats, builder.add(integer("spread"), place), _FLOATS)
         untried = fpu
         if grave:
-            numbers = _load(builder, words, builder.add(integer("moves"), place), _INTS)
-            # where there is no move any more, the first entry is read, and not used
-            numbers = builder.select(inside, numbers, ir.Constant(_INTS, [0] * LANES))
-            twice = builder.shl(numbers, ir.Constant(_INTS, [1] * LANES))
             table = builder.gep(floats, [integer("amaf")])
-            tries = _gather(builder, table, twice)
-            sums = _gather(builder, builder.gep(table, [_I64(1)]), twice)
+            moves = builder.add(integer("moves"), place)
+            tries, sums = _gather_pairs(builder, words, moves, table)
             known = builder.fcmp_ordered(">", tries, _constant(0.0))
             mean = builder.fdiv(sums, builder.select(known, tries, _constant(1.0)))
             open_ = builder.fcmp_ordered(">", own, _constant(_CLOSED))
@@ -171,7 +184,10 @@ def score_grave(
     amaf: Any,
     beta: Any,
 ) -> Any:
-    """The same with AMAF values from the table at `amaf` of the moves whose numbers are given."""
+    """The same with AMAF values from the table at `amaf` of the moves whose numbers are given.
+
+    Behind the last number there must be `LANES` - 1 words that are numbers, too.
+    """
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return _score(context, builder, signature, arguments, grave=True)
@@ -216,11 +232,10 @@ def add_pair(typing_context: Any, words: Any, index: Any, one: Any, other: Any) 
     """Add to two floats that lie side by side at a word of the pool."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pair = ir.VectorType(_FLOAT, 2)
         data = _pointer(context, builder, signature.args[0], arguments[0])
         place = context.cast(builder, arguments[1], signature.args[1], types.int64)
-        address = builder.bitcast(builder.gep(data, [place]), pair.as_pointer())
-        added = ir.Constant(pair, ir.Undefined)
+        address = builder.bitcast(builder.gep(data, [place]), _PAIR.as_pointer())
+        added = ir.Constant(_PAIR, ir.Undefined)
         for i in range(2):
             item = context.cast(builder, arguments[2 + i], signature.args[2 + i], types.float32)
             added = builder.insert_element(added, item, ir.Constant(_I32, i))
@@ -231,5 +246,6 @@ def add_pair(typing_context: Any, words: Any, index: Any, one: Any, other: Any) 
 
 
 if config.DISABLE_JIT:
-    score_uct = score_grave = partial(in_numpy.score, LEAST, _CLOSED)
-    near_best, bits_in, add_pair = in_numpy.near_best, in_numpy.bits_in, in_numpy.add_pair
+    score_uct = score_grave = partial(in_numpy.score, LANES, LEAST, _CLOSED)
+    near_best = partial(in_numpy.near_best, LANES)
+    bits_in, add_pair = in_numpy.bits_in, in_numpy.add_pair

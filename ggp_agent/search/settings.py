@@ -34,6 +34,9 @@ class Tuner(Protocol):
     def new_move(self) -> None:
         """The game went on by a real move."""
 
+    def report(self) -> dict[str, object]:
+        """What it has learned, as JSON values to be added to the search's report."""
+
 
 class FixedSettings:
     """The `Tuner` that does not tune: an agent's own values for all roles."""
@@ -51,6 +54,10 @@ class FixedSettings:
 
     def new_move(self) -> None:
         """See `Tuner.new_move`."""
+
+    def report(self) -> dict[str, object]:
+        """See `Tuner.report`; nothing."""
+        return {}
 
 
 def settings_row(agent: Agent) -> F32:

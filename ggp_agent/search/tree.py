@@ -32,6 +32,7 @@ from ggp_agent.search.memory import (
     put_int,
     release,
 )
+from ggp_agent.search.scoring import LANES as GROUP
 from propnet.layout import I32, U64
 
 FREE, OPEN, TERMINAL, SOLVED = 0, 1, 2, 3
@@ -60,8 +61,8 @@ ANY_SUM, NO_SUM = -1, -2
 WORDS_PER_MOVE = 6
 TOTAL, MEAN, SPREAD, TRIES, CHILD = 0, 2, 3, 4, 5
 """Where a node's statistics begin in its block, in multiples of m: the sum of the rewards
-(doubles), the mean (floats), 1 / sqrt(tries) (floats, 0 for a move that was never tried), the
-times it was selected, those in flight included, and the edge where one role moves."""
+(doubles), the mean (floats), 1 / sqrt(tries and those in flight) (floats, 0 for a move that was
+never selected), the tries whose reward is known, and the edge where one role moves."""
 
 CLOSED = -1e30
 """In place of the mean of a move that is proven to be worse than another."""
@@ -76,7 +77,7 @@ node_type = np.dtype(
         ("kind", np.int32),
         ("mover", np.int32),  # the only role with more than one move (0 if none), or SEVERAL
         ("count", np.int32),  # m
-        ("moves", np.int32),  # block: R + 1 first moves of the roles, m numbers of moves
+        ("moves", np.int32),  # block: R + 1 first moves of the roles, m numbers of moves, zeros
         ("stats", np.int32),  # block, from the second visit on
         ("amaf", np.int32),  # block: (tries, sum of rewards) of every move of the game, floats
         ("amaf_words", np.int32),  # size of that block
@@ -242,6 +243,12 @@ def add_node(tree: Tree, states: U64, row: int, key: np.uint64) -> int:
     return int(node)
 
 
+@part
+def words_of_moves(tree: Tree, count: int) -> int:
+    """Size of a node's block of moves; zeros at its end make up for whole groups of moves."""
+    return len(tree.best) + 1 + count + GROUP - 1
+
+
 @kernel
 def recycle(tree: Tree, node: int) -> None:
     """Take a node out of the table and free what it holds."""
@@ -256,7 +263,7 @@ def recycle(tree: Tree, node: int) -> None:
     if record.stats != NO_BLOCK:
         release(tree.pool, record.stats, WORDS_PER_MOVE * record.count)
     if record.moves != NO_BLOCK:
-        release(tree.pool, record.moves, len(tree.best) + 1 + record.count)
+        release(tree.pool, record.moves, words_of_moves(tree, record.count))
     if record.amaf != NO_BLOCK:
         release(tree.pool, record.amaf, record.amaf_words)
     record.kind, record.stamp = FREE, record.stamp + 1

@@ -81,7 +81,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 COMMANDS = [
     ("serve",), ("info",), ("warm",), ("match",), ("check",), ("perft",), ("bench",),
     ("bench", "simulate"), ("bench", "search"), ("games",), ("show",),
-    ("playthrough",), ("agents",), ("analyze",),
+    ("playthrough",), ("agents",), ("analyze",), ("tuning-report",), ("bench", "tuning"),
 ]  # fmt: skip
 
 

@@ -11,10 +11,10 @@ from ggp_agent import warming
 
 
 def test_what_is_quick_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    warming.warm_up(lambda line: None)  # now everything is loaded
+    warming.warm_up(tell=lambda line: None)  # now everything is loaded
     monkeypatch.setattr(warming, "LONG", 60.0)
     told: list[str] = []
-    warming.warm_up(told.append)
+    warming.warm_up(tell=told.append)
     assert told == []
 
 

@@ -17,6 +17,7 @@ from gdl.errors import GgpError
 from ggp_agent.agents import Agent, find_agent
 from ggp_agent.errors import TournamentError
 from ggp_agent.manager.players import HttpPlayer
+from ggp_agent.tuning.adaptive import check_tuning
 
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -49,7 +50,7 @@ class Contestant:
                 for url in self.urls:
                     HttpPlayer(url)
             else:
-                self.as_agent()
+                check_tuning(self.as_agent())
         except GgpError as error:
             raise TournamentError(f"agent {self.name}: {error}") from error
 
@@ -111,7 +112,8 @@ class Contestant:
         if self.urls:
             return True
         agent = self.as_agent(simulations)
-        return agent["strategy"] not in _MINDLESS and not agent["simulations"]
+        has_budget = agent["simulations"] or agent["seconds"]
+        return agent["strategy"] not in _MINDLESS and not has_budget
 
 
 def distinct(contestants: Iterable[Contestant]) -> tuple[Contestant, ...]:

@@ -17,7 +17,7 @@ import asyncio
 import contextlib
 import dataclasses
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any
 
 from gdl.errors import GgpError
@@ -205,7 +205,7 @@ class _Run:
     @contextlib.asynccontextmanager
     async def _host(self) -> AsyncIterator[WorkerProcess]:
         """A warm host; one whose match did not end well is not used again."""
-        host = self.idle.pop() if self.idle else await _new_host()
+        host = self.idle.pop() if self.idle else await _new_host(self.plan.tuners)
         try:
             yield host
         except asyncio.CancelledError:
@@ -269,10 +269,13 @@ class _Failure:
     hopeless: bool
 
 
-async def _new_host() -> WorkerProcess:
-    """A warm host.  Raises `TournamentError`: where none can be had, no match is to blame."""
+async def _new_host(tuners: Sequence[str]) -> WorkerProcess:
+    """A warm host, with these tuners.
+
+    Raises `TournamentError`: where none can be had, no match is to blame.
+    """
     try:
-        host = await WorkerProcess.start(HOST)
+        host = await WorkerProcess.start(HOST, tuners)
     except WorkerError as error:
         raise TournamentError(str(error)) from error
     try:

@@ -26,6 +26,7 @@ from typing import Any
 from gdl.errors import GgpError
 from gdl.rules import RuleSheet
 from gdl.state_machine import CHANCE_ROLE, StateMachine
+from ggp_agent.agents import tuners_of
 from ggp_agent.effort import Effort
 from ggp_agent.manager.local import LocalPlayer
 from ggp_agent.manager.players import HttpPlayer, Player
@@ -72,7 +73,8 @@ class Host:
     async def _run(self, job: Job) -> MatchResult:
         started, begun = datetime.now(UTC), time.monotonic()
         sheet, machine = await asyncio.to_thread(self._reasoner, job)
-        pool = WorkerPool(spares=0)
+        here = [seat.as_agent() for seat in job.seats if not seat.urls]
+        pool = WorkerPool(spares=0, tuners=tuners_of(here))
         seats = [_seat(job, number, sheet, machine, pool) for number in range(len(job.seats))]
         try:
             if job.isolated:
@@ -167,7 +169,7 @@ async def _serve(say: Say) -> None:
     while line := await reader.readline():
         command = json.loads(line)
         if command["do"] == "warm":
-            warm_up()
+            warm_up(command["tuners"])
             say(say="warm")
         else:
             Path(command["job"]["records"]).mkdir(parents=True, exist_ok=True)

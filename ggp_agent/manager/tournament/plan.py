@@ -14,6 +14,7 @@ from typing import Any
 from gdl.rules import RuleSheet
 from gdl.state_machine import CHANCE_ROLE
 from ggp_agent import library
+from ggp_agent.agents import tuners_of
 from ggp_agent.errors import TournamentError
 from ggp_agent.manager.statistics import Sprt
 from ggp_agent.manager.tournament.contestants import Contestant, distinct
@@ -86,6 +87,11 @@ class Plan:
     def records_path(self) -> Path:
         """The folder of the match records."""
         return self.directory / RECORDS
+
+    @property
+    def tuners(self) -> list[str]:
+        """The tuners that agents run here use."""
+        return tuners_of(agent.as_agent() for agent in self.agents if not agent.urls)
 
     def match_id(self, fixture: Fixture) -> str:
         """The id of a match, which no other match of the tournament has."""

@@ -1,7 +1,8 @@
 """An agent that plays inside the process which runs the match: nothing but the agent decides.
 
-That is for budgets of simulations: no process to start for each match, no clock to wait for, and
-the same seed gives the same moves.  Where the clock decides, `ggp_agent.manager.local` plays.
+That is for budgets of simulations or of seconds: no process to start for each match, no clock to
+wait for, and, with simulations, the same seed gives the same moves.  Where the clock decides,
+`ggp_agent.manager.local` plays.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from gdl.rules import RuleSheet, read_term
 from gdl.state_machine import StateMachine
 from ggp_agent.agents import Agent
 from ggp_agent.clock import answer_by
+from ggp_agent.course import Course
 from ggp_agent.effort import Effort, Stopwatch
 from ggp_agent.errors import PlayerError
 from ggp_agent.protocol import Abort, Play, Start, Stop
@@ -31,6 +33,7 @@ class SeatedAgent:
     def __init__(self, agent: Agent, sheet: RuleSheet, machine: StateMachine, seed: int) -> None:
         self.name = agent.name
         self.effort = Effort()
+        self.course = Course()
         self.cut_short = 0
         """Moves for which the clock ran out before the simulations were done."""
         self._agent, self._sheet, self._machine, self._seed = agent, sheet, machine, seed
@@ -77,6 +80,7 @@ class SeatedAgent:
             del report["cpu_s"]  # the work is done in Prolog's process
         before = self.effort.simulations
         self.effort.add(report)
+        self.course.add(report)
         done = self.effort.simulations - before
         # a search stops a little before its deadline, where one more batch would overrun it
         out_of_time = time.monotonic() - begun > MOST_OF_IT * (by - begun)

@@ -51,6 +51,7 @@ def random_node(
 ) -> tuple[np.ndarray[tuple[int], np.dtype[np.int32]], list[float], list[float]]:
     rng = np.random.default_rng(seed)
     words = rng.integers(-(2**31), 2**31, size=10 * MOST + 64, dtype=np.int32)
+    words[3 + 2 * MOST : 3 + 3 * MOST + LANES] = 0  # numbers of moves, and more of them
     mean = np.where(rng.random(count) < 0.1, -1e30, rng.random(count)).astype(np.float32)
     spread = np.where(rng.random(count) < 0.3, 0, rng.random(count)).astype(np.float32)
     words[3 : 3 + count] = mean.view(np.int32)

@@ -31,6 +31,9 @@ class Recorder:
     def new_move(self) -> None:
         self.moves += 1
 
+    def report(self) -> dict[str, object]:
+        return {"moves": self.moves}
+
 
 def recorder(**settings: float) -> Recorder:
     return Recorder(settings_row(agent(selection="grave", playout="mast", **settings)), 2)

@@ -393,10 +393,26 @@ class TestSeatedAgent:
         player = SeatedAgent(agent, sheet, machine, seed=1)
 
         async def play() -> str:
-            await player.start(Start("m", "red", find_game("connectFour").text(), 0.1, 0.1))
+            await player.start(Start("m", "red", find_game("connectFour").text(), 2, 2))
             return await player.play(Play("m", None))
 
         started = time.monotonic()
         assert asyncio.run(play()).startswith("(drop")
         assert time.monotonic() - started < GUARD
         assert player.cut_short == 1 and player.effort.simulations > 0
+
+    def test_seconds_are_a_budget_too(self) -> None:
+        sheet = find_game("connectFour").rule_sheet()
+        contestant = Contestant.parse("uct:seconds=0.05:memory=64")
+        assert not contestant.needs_clock() and contestant.needs_core()
+        machine = PropnetStateMachine.from_rules(sheet)
+        player = SeatedAgent(contestant.as_agent(), sheet, machine, seed=1)
+
+        async def play() -> str:
+            await player.start(Start("m", "red", find_game("connectFour").text(), 1000, 1000))
+            return await player.play(Play("m", None))
+
+        started = time.monotonic()
+        assert asyncio.run(play()).startswith("(drop")
+        assert time.monotonic() - started < GUARD
+        assert player.cut_short == 0 and player.effort.simulations > 0

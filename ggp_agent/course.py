@@ -1,0 +1,35 @@
+"""How the tuning of a player's parameters went over a match, for the match record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+
+@dataclass(slots=True)
+class Course:
+    """What tuners knew at the last move, and which combination had most samples at every move."""
+
+    last: Mapping[str, Any] = field(default_factory=dict)
+    """see `ggp_agent.tuning.insight`"""
+    favourites: list[list[str]] = field(default_factory=list)
+    """per move, per role"""
+
+    def add(self, report: Mapping[str, object]) -> None:
+        """Take in what was reported with a move, if there is any tuning in it."""
+        tuning = report.get("tuning")
+        if isinstance(tuning, Mapping):
+            self.last = tuning
+            self.favourites.append([str(role["favourite"]) for role in tuning["roles"]])
+
+    def as_json(self) -> dict[str, Any]:
+        """Both as one JSON object; empty where nothing was tuned."""
+        return {**self.last, "course": self.favourites} if self.favourites else {}
+
+
+@runtime_checkable
+class HasCourse(Protocol):
+    """A player that tells of its tuning."""
+
+    course: Course

@@ -1,0 +1,271 @@
+"""Tuners made of multi-armed bandits: `nmc`, `mab` and `local`.
+
+- Naive Monte-Carlo (Ontanon 2013; Sironi, Liu, Winands 2020, Algorithm 1): with probability 0.75 it
+  explores, choosing every value by the variable's own bandit (the naive assumption), else it
+  chooses among the combinations seen so far by a bandit over these.
+- `mab` (Sironi, Winands 2019, section II) has one bandit over all legal combinations.
+- `local` (AP_LOCAL of the 2020 paper, section VI-E) has the variables' own bandits alone.
+
+All bandits are UCB1 with first-play urgency 1, and all learn from every reward.
+
+With many simulations in flight: as `model` says, by counting those in flight as visits; and N, the
+number of all simulations in the bonuses, is looked at only when it has grown by a hundredth, for
+otherwise all combinations would have to be valued anew for every batch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp_agent.search.kernel import entry, part
+from ggp_agent.tuning.dice import below, chance
+from ggp_agent.tuning.model import (
+    ALL,
+    ASKED,
+    FIRST,
+    SIZE,
+    STRIDE,
+    URGENCY,
+    Model,
+    allowed,
+    ask_for,
+    bound_of,
+    code_of,
+    exploration,
+    groups,
+    new_model,
+    number_of,
+    tell_rewards,
+    weight_of,
+)
+from ggp_agent.tuning.space import F32, F64, I32, Space
+from ggp_agent.tuning.tournament import new_trees, play_all, replace, winner
+
+
+class Seen(NamedTuple):
+    """The combinations that the bandit over combinations knows of.
+
+    P: legal combinations, C: combinations, S: places of the tournament.
+    """
+
+    order: I32
+    """(R, P) codes of the combinations seen, in the order of their coming, and then, where the
+    bandit may choose those as well, of those that were not seen, in random order"""
+    place: I32
+    """(R, C) the place of a combination in `order`, -1 unless seen"""
+    number: I32
+    """(R,) combinations seen"""
+    trees: F64
+    """(R, 2 S) tournaments of the values of those seen, by place"""
+    asked: F64
+    """(R, 2) N when all were valued last; combinations of the batch after that"""
+
+
+@dataclass(frozen=True, slots=True)
+class Bandits:
+    """Which bandits there are: how often the local ones choose, and exploration constants."""
+
+    local: float
+    """probability of exploration: that every value is chosen by the variable's own bandit"""
+    c_local: float = 1.0
+    c_global: float = 1.0
+    unseen: bool = False
+    """whether the bandit over combinations has those, too, that were never chosen"""
+
+
+I64 = NDArray[np.int64]
+
+GROWTH = 1.01
+"""Of the number of simulations, before it is looked at again with many in flight."""
+
+MOST_VALUES = 4096
+KEY_SCALE = 2.0**32
+"""A value's bound, dice for ties, and its number make one integer, so that the best value is a
+plain maximum: 40 bits for the bound in units of 1 / KEY_SCALE, 12 for the dice, which are thrown
+once per batch, and 12 for the number."""
+
+NMC = Bandits(local=0.75)
+LOCAL = Bandits(local=1.0)
+MAB = Bandits(local=0.0, c_global=0.7, unseen=True)
+
+
+class BanditTuner:
+    """A `DiscreteTuner` of bandits."""
+
+    def __init__(self, space: Space, roles: int, most: int, seed: int, kind: Bandits) -> None:
+        self.model = new_model(space, roles, most, seed)
+        self._kind = kind
+        self._seen = _new_seen(space, roles, seed, kind)
+        self._keys = np.zeros((roles, 1 + sum(space.sizes)), np.int64)
+
+    def ask(self, count: int, share: int = 1) -> I32:
+        """See `DiscreteTuner.ask`."""
+        kind = self._kind
+        ask_bandits(
+            self.model,
+            self._seen,
+            self._keys,
+            count,
+            share,
+            kind.local,
+            kind.c_local,
+            kind.c_global,
+            kind.unseen,
+        )
+        return self.model.picks[: groups(count, share)]
+
+    def tell(self, rewards: F32, share: int = 1) -> None:
+        """See `DiscreteTuner.tell`."""
+        tell_rewards(self.model, rewards, len(rewards), share)
+
+
+def _new_seen(space: Space, roles: int, seed: int, kind: Bandits) -> Seen:
+    combinations = space.combinations if kind.local < 1 else 1
+    order = np.zeros((roles, combinations), np.int32)
+    if kind.unseen:
+        source = np.random.Generator(np.random.PCG64([seed, 4]))
+        order = source.permuted(np.tile(space.legal_codes(), (roles, 1)), axis=1)
+    return Seen(
+        order=order,
+        place=np.full((roles, combinations), -1, np.int32),
+        number=np.zeros(roles, np.int32),
+        trees=new_trees(roles, combinations),
+        asked=np.zeros((roles, 2)),
+    )
+
+
+@entry
+def ask_bandits(
+    model: Model,
+    seen: Seen,
+    keys: I64,
+    count: int,
+    share: int,
+    local: float,
+    c_local: float,
+    c_global: float,
+    unseen: bool,
+) -> None:
+    """Choose combinations for every role; see `Bandits` for the constants."""
+    for role in range(model.picks.shape[1]):
+        base = model.shape[FIRST, model.picks.shape[2]]
+        total, last = model.arms[role, ALL, ASKED], seen.asked[role, 0]
+        is_new = count == 1 or total > GROWTH * last
+        if is_new:
+            seen.asked[role, 0] = total
+        root = exploration(seen.asked[role, 0])
+        _key_values(model, role, keys[role], c_local * root)
+        if local < 1.0 and is_new:
+            _value_all(model, seen, role, base, c_global * root)
+        elif local < 1.0:
+            _value_picked(model, seen, role, base, c_global * root)
+        seen.asked[role, 1] = number_of(count, share)
+        for combination in range(number_of(count, share)):
+            if local < 1.0 and _exploits(model, seen, role, local, unseen):
+                _choose_global(model, seen, combination, role, unseen)
+            else:
+                _choose_local(model, role, model.picks[combination, role], keys[role])
+            arm = ask_for(model, combination, role, weight_of(combination, count, share))
+            if local > 0.0:
+                pick = model.picks[combination, role]
+                _key_picked(model, role, pick, keys[role], c_local * root)
+            if local < 1.0:
+                place = _note_seen(seen, role, arm - base)
+                bound = bound_of(model, role, arm, c_global * root)
+                replace(seen.trees[role], place, bound)
+
+
+@part
+def _exploits(model: Model, seen: Seen, role: int, local: float, unseen: bool) -> bool:
+    """Whether the bandit over combinations is to choose; it can't while it has no arm."""
+    if local > 0.0 and chance(model.random[role], local):
+        return False
+    return unseen or seen.number[role] > 0
+
+
+@part
+def _value_all(model: Model, seen: Seen, role: int, base: int, c: float) -> None:
+    """The tournament of all combinations seen."""
+    tree = seen.trees[role]
+    size = tree.shape[0] >> 1
+    for place in range(seen.number[role]):
+        arm = base + seen.order[role, place]
+        tree[size + place] = bound_of(model, role, arm, c)
+    play_all(tree, seen.number[role])
+
+
+@part
+def _value_picked(model: Model, seen: Seen, role: int, base: int, c: float) -> None:
+    """The same where only the rewards of the last batch are new."""
+    for combination in range(int(seen.asked[role, 1])):
+        code = code_of(model, model.picks[combination, role])
+        bound = bound_of(model, role, base + code, c)
+        replace(seen.trees[role], seen.place[role, code], bound)
+
+
+@part
+def _choose_global(model: Model, seen: Seen, combination: int, role: int, unseen: bool) -> None:
+    """pi_g: the combination of the highest value; one never tried has first-play urgency."""
+    known = seen.number[role]
+    code = 0
+    if unseen and known < seen.order.shape[1] and seen.trees[role, 1] < URGENCY:
+        code = seen.order[role, known]
+    else:
+        code = seen.order[role, winner(seen.trees[role], model.random[role])]
+    for i in range(model.picks.shape[2]):
+        stride = model.shape[STRIDE, i]
+        model.picks[combination, role, i] = code // stride
+        code -= (code // stride) * stride
+
+
+@part
+def _choose_local(model: Model, role: int, pick: I32, keys: I64) -> None:
+    """pi_l: every variable's value by its own bandit, among those legal with the ones before."""
+    for i in range(pick.shape[0]):
+        pick[i] = -1
+    for i in range(pick.shape[0]):
+        first = model.shape[FIRST, i]
+        only, never = allowed(model.links, pick, i)
+        if only < 0:
+            best = np.int64(-1)
+            for arm in range(first, first + never):
+                best = max(best, keys[arm])
+            for arm in range(first + never + 1, first + model.shape[SIZE, i]):
+                best = max(best, keys[arm])
+            only = best & np.int64(MOST_VALUES - 1)
+        pick[i] = only
+
+
+@part
+def _key_values(model: Model, role: int, keys: I64, c: float) -> None:
+    """Make keys of the upper confidence bounds of all values, by arm; see `KEY_SCALE`."""
+    for i in range(model.picks.shape[2]):
+        for value in range(model.shape[SIZE, i]):
+            arm = model.shape[FIRST, i] + value
+            bound = np.int64(bound_of(model, role, arm, c) * KEY_SCALE)
+            keys[arm] = (bound << 24) | (below(model.random[role], MOST_VALUES) << 12) | value
+
+
+@part
+def _key_picked(model: Model, role: int, pick: I32, keys: I64, c: float) -> None:
+    """The same for the values of a combination."""
+    for i in range(pick.shape[0]):
+        arm = model.shape[FIRST, i] + pick[i]
+        bound = np.int64(bound_of(model, role, arm, c) * KEY_SCALE)
+        keys[arm] = (bound << 24) | (keys[arm] & np.int64(MOST_VALUES * MOST_VALUES - 1))
+
+
+@part
+def _note_seen(seen: Seen, role: int, code: int) -> int:
+    """The place of a combination, which is a new one where it was not seen before."""
+    place = seen.place[role, code]
+    if place < 0:
+        place = seen.number[role]
+        seen.order[role, place] = code
+        seen.place[role, code] = place
+        seen.number[role] += 1
+    return place

@@ -1,0 +1,161 @@
+"""The evolutionary algorithm, `ea`: Sironi, Liu, Winands (2020), Algorithm 3.
+
+A population of 50 per role, every individual in one simulation of a generation; the 25 with the
+highest rewards stay, and 25 are made of them by uniform crossover (probability 0.5) or a single
+random mutation.  Fitness is forgotten with every generation, that of the elite, too.  The roles'
+populations meet in random pairs.
+
+With many simulations in flight a generation lasts until something is known of every individual;
+meanwhile the population goes round again, in new pairs, and fitness is the mean reward.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ggp_agent.search.kernel import entry, part
+from ggp_agent.tuning.dice import below, chance, shuffle
+from ggp_agent.tuning.model import (
+    Model,
+    allowed,
+    ask_for,
+    copy,
+    draw,
+    groups,
+    mutate,
+    new_model,
+    number_of,
+    tell_rewards,
+    weight_of,
+)
+from ggp_agent.tuning.scores import (
+    COUNT,
+    Scores,
+    new_scores,
+    sort_by_mean,
+    tell_scores,
+)
+from ggp_agent.tuning.space import F32, I32, Space
+
+POPULATION = 50
+ELITE = 25
+CROSSOVER = 0.5
+
+
+class EvolutionTuner:
+    """A `DiscreteTuner` that evolves a population per role."""
+
+    def __init__(
+        self,
+        space: Space,
+        roles: int,
+        most: int,
+        seed: int,
+        population: int = POPULATION,
+        elite: int = ELITE,
+        crossover: float = CROSSOVER,
+    ) -> None:
+        self.model = new_model(space, roles, most, seed)
+        self._scores = new_scores(roles, population, most)
+        self._people = np.full((roles, 2 * population, len(space.names)), -1, np.int32)
+        self._order = np.tile(np.arange(population + 1, dtype=np.int32), (roles, 1))
+        self._order[:, population] = population  # so that it begins with a shuffle
+        self._elite, self._crossover = elite, crossover
+
+    def ask(self, count: int, share: int = 1) -> I32:
+        """See `DiscreteTuner.ask`."""
+        ask_evolution(
+            self.model,
+            self._scores,
+            self._people,
+            self._order,
+            count,
+            share,
+            self._elite,
+            self._crossover,
+        )
+        return self.model.picks[: groups(count, share)]
+
+    def tell(self, rewards: F32, share: int = 1) -> None:
+        """See `DiscreteTuner.tell`."""
+        tell_rewards(self.model, rewards, len(rewards), share)
+        tell_scores(self._scores, rewards, len(rewards), share)
+
+
+@entry
+def ask_evolution(
+    model: Model,
+    scores: Scores,
+    people: I32,
+    order: I32,
+    count: int,
+    share: int,
+    elite: int,
+    crossover: float,
+) -> None:
+    """Choose the next individuals of every role.
+
+    `people` (R, 2 * lambda, d): the population, then room for the next one.  `order`
+    (R, lambda + 1): the individuals in the order in which they are evaluated, and the place in it.
+    """
+    size = scores.table.shape[1]
+    for role in range(model.picks.shape[1]):
+        if people[role, 0, 0] < 0:
+            for individual in range(size):
+                draw(model, role, people[role, individual])
+        elif _all_known(scores, role):
+            shuffle(order[role], size, model.random[role])
+            sort_by_mean(scores, role, order[role], size, 0)
+            _evolve(model, role, people[role], order[role], size, elite, crossover)
+            scores.table[role, :, :] = 0.0
+            order[role, size] = size
+        for combination in range(number_of(count, share)):
+            if order[role, size] == size:
+                shuffle(order[role], size, model.random[role])
+                order[role, size] = 0
+            individual = order[role, order[role, size]]
+            order[role, size] += 1
+            scores.candidate[combination, role] = individual
+            copy(model.picks[combination, role], people[role, individual])
+            ask_for(model, combination, role, weight_of(combination, count, share))
+
+
+@part
+def _all_known(scores: Scores, role: int) -> bool:
+    for individual in range(scores.table.shape[1]):
+        if scores.table[role, individual, COUNT] == 0.0:
+            return False
+    return True
+
+
+@part
+def _evolve(
+    model: Model, role: int, people: I32, order: I32, size: int, elite: int, crossover: float
+) -> None:
+    """The next population: the first of `order`, and individuals made of them."""
+    new = people[size:]
+    for individual in range(elite):
+        copy(new[individual], people[order[individual]])
+    for individual in range(elite, size):
+        if chance(model.random[role], crossover):
+            first = new[below(model.random[role], elite)]
+            second = new[below(model.random[role], elite)]
+            _cross(model, role, first, second, new[individual])
+        else:
+            copy(new[individual], new[below(model.random[role], elite)])
+            mutate(model, role, new[individual])
+    for individual in range(size):
+        copy(people[individual], new[individual])
+
+
+@part
+def _cross(model: Model, role: int, first: I32, second: I32, child: I32) -> None:
+    """Uniform crossover; where a link forbids one parent's value the other's is taken."""
+    for i in range(child.shape[0]):
+        child[i] = -1
+    for i in range(child.shape[0]):
+        value = first[i] if below(model.random[role], 2) == 0 else second[i]
+        only, never = allowed(model.links, child, i)
+        if value == never or (only >= 0 and value != only):
+            value = first[i] + second[i] - value
+        child[i] = value

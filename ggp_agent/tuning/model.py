@@ -1,0 +1,226 @@
+"""What all tuners share: the domains as arrays, statistics of values and combinations, dice.
+
+Letters: R roles (one tuner each), d variables, A arms: one for the tuner as a whole, one per value
+of every variable, one per combination of values; B simulations in flight at most.
+
+Combinations in flight count as asked at once, and are known when their rewards are told.  Until
+something is known of an arm, it counts as average.  The bonus of an upper confidence bound is
+C sqrt(ln N / n), where n includes what is in flight, and N is all that was asked for before the
+batch: with one simulation in flight this is UCB1.
+
+Where many are in flight, neighbours may share a combination: with a share of g, combination i is
+for simulations g i to g i + g - 1, and counts as asked for g times and told g rewards.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp_agent.search.kernel import entry, part
+from ggp_agent.tuning.dice import below, two_below
+from ggp_agent.tuning.space import F32, F64, I32, Space
+
+SIZE, FIRST, STRIDE, OTHERS = range(4)
+"""Rows of `shape`."""
+
+MEAN, SPREAD, KNOWN, ASKED = range(4)
+"""Columns of `arms`: mean reward, 1 / sqrt(times asked), rewards known, times asked."""
+
+ALL = 0
+"""The arm for the tuner as a whole."""
+
+URGENCY = 1.0
+"""Value of an arm that was never asked for (first-play urgency)."""
+
+
+class Model(NamedTuple):
+    """The arrays that all tuners share."""
+
+    shape: I32
+    """(4, d + 1) per variable: values, its first arm, weight of its pick in a combination's code,
+    values less 1; the last column has the first arm of combinations"""
+    links: I32
+    """(links, 4) see `Space`"""
+    arms: F64
+    """(R, A, 4) see MEAN"""
+    picks: I32
+    """(B, R, d) the combinations in flight"""
+    random: NDArray[np.uint64]
+    """(R, 1) generators"""
+
+
+def new_model(space: Space, roles: int, most: int, seed: int) -> Model:
+    """A model that knows nothing, for at most `most` simulations in flight."""
+    sizes = np.array(space.sizes, np.int32)
+    shape = np.zeros((4, len(sizes) + 1), np.int32)
+    shape[SIZE, :-1] = sizes
+    shape[OTHERS, :-1] = sizes - 1
+    shape[FIRST, 0] = 1
+    shape[FIRST, 1:] = 1 + np.cumsum(sizes)
+    shape[STRIDE, :-1] = np.append(np.cumprod(sizes[:0:-1])[::-1], 1)
+    arms = np.zeros((roles, int(shape[FIRST, -1]) + space.combinations, 4))
+    arms[:, :, MEAN] = URGENCY
+    source = np.random.Generator(np.random.PCG64([seed, 3]))
+    return Model(
+        shape=shape,
+        links=np.array(space.links, np.int32).reshape(-1, 4),
+        arms=arms,
+        picks=np.zeros((most, roles, len(sizes)), np.int32),
+        random=source.integers(0, 2**64, size=(roles, 1), dtype=np.uint64),
+    )
+
+
+@part
+def copy(target: I32, source: I32) -> None:
+    """Copy an array of one dimension."""
+    for i in range(target.shape[0]):
+        target[i] = source[i]
+
+
+@part
+def allowed(links: I32, pick: I32, variable: int) -> tuple[int, int]:
+    """What is legal with the values picked already, where -1 is none.
+
+    Returns the only value that is, or -1 for several, and the one value that is not, or -1.
+    """
+    for link in range(links.shape[0]):
+        other, here, there = -1, 0, 0
+        if links[link, 0] == variable:
+            other, here, there = links[link, 2], links[link, 1], links[link, 3]
+        elif links[link, 2] == variable:
+            other, here, there = links[link, 0], links[link, 3], links[link, 1]
+        if other >= 0 and pick[other] >= 0:
+            return (here, -1) if pick[other] == there else (-1, here)
+    return -1, -1
+
+
+@part
+def draw(model: Model, role: int, pick: I32) -> None:
+    """Pick values for all variables that have none, one by one uniformly among those legal."""
+    for i in range(pick.shape[0]):
+        if pick[i] < 0:
+            only, never = allowed(model.links, pick, i)
+            while only < 0:
+                value = below(model.random[role], model.shape[SIZE, i])
+                if value != never:
+                    only = value
+            pick[i] = only
+
+
+@part
+def mutate(model: Model, role: int, pick: I32) -> None:
+    """Change a random variable to another random value.
+
+    Where a link forbids the result, the variable at its other end changes, too, to a random legal
+    value; or else some values could never be reached.
+    """
+    i, value = two_below(model.random[role], pick.shape[0], model.shape[OTHERS])
+    pick[i] = value + 1 if value >= pick[i] else value
+    for link in range(model.links.shape[0]):
+        a, b = model.links[link, 0], model.links[link, 2]
+        if (pick[a] == model.links[link, 1]) != (pick[b] == model.links[link, 3]):
+            pick[b if a == i else a] = -1
+            draw(model, role, pick)
+
+
+@part
+def code_of(model: Model, pick: I32) -> int:
+    """A combination's number."""
+    code = 0
+    for i in range(model.picks.shape[2]):
+        code += pick[i] * model.shape[STRIDE, i]
+    return code
+
+
+@part
+def exploration(asked: float) -> float:
+    """sqrt(ln N)."""
+    return math.sqrt(math.log(max(1.0, asked)))
+
+
+@part
+def bound_of(model: Model, role: int, arm: int, c: float) -> float:
+    """The upper confidence bound of an arm with the bonus c / sqrt(n)."""
+    return model.arms[role, arm, MEAN] + c * model.arms[role, arm, SPREAD]
+
+
+def groups(count: int, share: int) -> int:
+    """How many combinations there are for `count` simulations."""
+    return (count + share - 1) // share
+
+
+number_of = part(groups)
+
+
+@part
+def weight_of(combination: int, count: int, share: int) -> int:
+    """How many of `count` simulations are for a combination; the last one may have fewer."""
+    return min(share, count - combination * share)
+
+
+@part
+def ask_arm(model: Model, role: int, arm: int, weight: int) -> None:
+    """So many more simulations are asked for."""
+    row = model.arms[role, arm]
+    if row[KNOWN] == 0.0 and row[ASKED] == 0.0:
+        row[MEAN] = model.arms[role, ALL, MEAN] if model.arms[role, ALL, KNOWN] > 0.0 else 0.5
+    row[ASKED] += weight
+    row[SPREAD] = 1.0 / math.sqrt(row[ASKED])
+
+
+@part
+def ask_for(model: Model, combination: int, role: int, weight: int) -> int:
+    """A combination in `picks` is asked for, for so many simulations; returns its arm."""
+    pick = model.picks[combination, role]
+    for i in range(model.picks.shape[2]):
+        ask_arm(model, role, model.shape[FIRST, i] + pick[i], weight)
+    arm = model.shape[FIRST, model.picks.shape[2]] + code_of(model, pick)
+    ask_arm(model, role, arm, weight)
+    model.arms[role, ALL, ASKED] += weight
+    return arm
+
+
+@part
+def tell_arm(model: Model, role: int, arm: int, total: float, weight: int) -> None:
+    """So many more rewards are known."""
+    row = model.arms[role, arm]
+    row[KNOWN] += weight
+    row[MEAN] += (total - weight * row[MEAN]) / row[KNOWN]
+
+
+@part
+def total_of(rewards: F32, role: int, combination: int, count: int, share: int) -> float:
+    """The summed rewards of a combination's simulations, of `rewards` (count, R)."""
+    first, total = combination * share, 0.0
+    for simulation in range(first, first + weight_of(combination, count, share)):
+        total += rewards[simulation, role]
+    return total
+
+
+@entry
+def ask_at_random(model: Model, count: int, share: int) -> None:
+    """Random legal combinations."""
+    for combination in range(number_of(count, share)):
+        for role in range(model.picks.shape[1]):
+            model.picks[combination, role, :] = -1
+            draw(model, role, model.picks[combination, role])
+            ask_for(model, combination, role, weight_of(combination, count, share))
+
+
+@entry
+def tell_rewards(model: Model, rewards: F32, count: int, share: int) -> None:
+    """(count, R) the rewards of the simulations in flight."""
+    for role in range(model.picks.shape[1]):
+        for combination in range(number_of(count, share)):
+            weight = weight_of(combination, count, share)
+            total = total_of(rewards, role, combination, count, share)
+            pick = model.picks[combination, role]
+            for i in range(model.picks.shape[2]):
+                tell_arm(model, role, model.shape[FIRST, i] + pick[i], total, weight)
+            arm = model.shape[FIRST, model.picks.shape[2]] + code_of(model, pick)
+            tell_arm(model, role, arm, total, weight)
+            tell_arm(model, role, ALL, total, weight)

@@ -1,0 +1,145 @@
+"""The n-tuple bandit evolutionary algorithm, `ntbea`.
+
+Lucas, Liu, Perez-Liebana: The N-Tuple Bandit Evolutionary Algorithm (2018), as in Sironi, Liu,
+Winands (2020), Algorithms 4 and 5: one individual, which a random mutant of it replaces after every
+simulation, the best of five by the upper confidence bounds of the landscape model.  The model has
+tuples of one variable and of all; a mutant's bound is the mean over those tuples for which there is
+anything.
+
+With many simulations in flight the individual evolves on without waiting for rewards; the model
+counts those in flight as `model` says.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ggp_agent.search.kernel import entry, part
+from ggp_agent.tuning.dice import below
+from ggp_agent.tuning.model import (
+    ALL,
+    ASKED,
+    FIRST,
+    Model,
+    ask_for,
+    bound_of,
+    code_of,
+    copy,
+    draw,
+    exploration,
+    groups,
+    mutate,
+    new_model,
+    number_of,
+    tell_rewards,
+    weight_of,
+)
+from ggp_agent.tuning.space import F32, F64, I32, Space
+
+NEIGHBOURS = 5
+C = 0.2
+
+NOTHING = -1.0
+"""The bound of a tuple of which nothing is known."""
+
+
+class NtbeaTuner:
+    """A `DiscreteTuner` that evolves one individual per role."""
+
+    def __init__(
+        self,
+        space: Space,
+        roles: int,
+        most: int,
+        seed: int,
+        neighbours: int = NEIGHBOURS,
+        c: float = C,
+    ) -> None:
+        self.model = new_model(space, roles, most, seed)
+        self._c = c
+        self._bounds = np.zeros((roles, 1 + sum(space.sizes)))
+        self._present = np.full((roles, len(space.names)), -1, np.int32)
+        self._mutants = np.zeros((roles, neighbours, len(space.names)), np.int32)
+
+    def ask(self, count: int, share: int = 1) -> I32:
+        """See `DiscreteTuner.ask`."""
+        ask_ntbea(self.model, self._bounds, self._present, self._mutants, count, share, self._c)
+        return self.model.picks[: groups(count, share)]
+
+    def tell(self, rewards: F32, share: int = 1) -> None:
+        """See `DiscreteTuner.tell`."""
+        tell_rewards(self.model, rewards, len(rewards), share)
+
+
+@entry
+def ask_ntbea(
+    model: Model, bounds: F64, present: I32, mutants: I32, count: int, share: int, c: float
+) -> None:
+    """Let every role's individual evolve for `count` simulations.
+
+    `bounds` (R, values + 1): room for those of tuples of length 1.  `present` (R, d): the
+    individuals, -1 before the first.  `mutants` (R, neighbours, d): room for these.
+    """
+    for role in range(model.picks.shape[1]):
+        individual = present[role]
+        bonus = c * exploration(model.arms[role, ALL, ASKED])
+        _bound_known(model, role, bounds[role], bonus)
+        for combination in range(number_of(count, share)):
+            if individual[0] < 0:
+                draw(model, role, individual)
+            else:
+                for mutant in range(mutants.shape[1]):
+                    copy(mutants[role, mutant], individual)
+                    mutate(model, role, mutants[role, mutant])
+                best = _best(model, role, mutants[role], bounds[role], bonus)
+                copy(individual, mutants[role, best])
+            copy(model.picks[combination, role], individual)
+            ask_for(model, combination, role, weight_of(combination, count, share))
+            _bound_picked(model, role, individual, bounds[role], bonus)
+
+
+@part
+def _best(model: Model, role: int, mutants: I32, bounds: F64, bonus: float) -> int:
+    """The mutant with the highest bound; ties are broken uniformly."""
+    highest, best, ties = -1.0, 0, 0
+    for mutant in range(mutants.shape[0]):
+        bound = _bound(model, role, mutants[mutant], bounds, bonus)
+        if bound > highest:
+            highest, best, ties = bound, mutant, 1
+        elif bound == highest:
+            ties += 1
+            if below(model.random[role], ties) == 0:
+                best = mutant
+    return best
+
+
+@part
+def _bound_known(model: Model, role: int, bounds: F64, bonus: float) -> None:
+    """Put the bounds of the tuples of length 1 into `bounds`, by arm."""
+    for arm in range(1, bounds.shape[0]):
+        known = model.arms[role, arm, ASKED] > 0.0
+        bounds[arm] = bound_of(model, role, arm, bonus) if known else NOTHING
+
+
+@part
+def _bound_picked(model: Model, role: int, pick: I32, bounds: F64, bonus: float) -> None:
+    """The same for those of a combination."""
+    for i in range(pick.shape[0]):
+        arm = model.shape[FIRST, i] + pick[i]
+        bounds[arm] = bound_of(model, role, arm, bonus)
+
+
+@part
+def _bound(model: Model, role: int, pick: I32, bounds: F64, bonus: float) -> float:
+    """The mean upper confidence bound of a combination's tuples of length 1 and d; 0 for none."""
+    total, tuples = 0.0, 0
+    for i in range(pick.shape[0]):
+        arm = model.shape[FIRST, i] + pick[i]
+        if bounds[arm] != NOTHING:
+            total += bounds[arm]
+            tuples += 1
+    arm = model.shape[FIRST, pick.shape[0]] + code_of(model, pick)
+    if model.arms[role, arm, ASKED] > 0.0:
+        total += bound_of(model, role, arm, bonus)
+        tuples += 1
+    return total / tuples if tuples > 0 else 0.0

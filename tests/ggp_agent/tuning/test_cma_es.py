@@ -1,0 +1,129 @@
+"""CMA-ES against Algorithm 6: what the package is told, and what comes after it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ggp_agent.tuning.cma_es import PENALTY, CmaTuner, rounds_for
+from tests.ggp_agent.tuning.oracle import SPACES
+
+SPACE = SPACES["two"]
+
+
+def reward_at(points: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+    """Best at (0.7, 0.2)."""
+    distance = ((points - np.array([0.7, 0.2])) ** 2).sum(axis=-1)
+    return np.clip(1 - distance, 0, 1).astype(np.float32)
+
+
+def test_one_simulation_per_individual_and_its_fitness() -> None:
+    tuner = CmaTuner(SPACE, 1, 1, seed=1)
+    evolution = tuner._roles[0]
+    told: list[tuple[list[list[float]], list[float]]] = []
+    tell = evolution._strategy.tell
+    evolution._strategy.tell = lambda x, f: (told.append(([*map(list, x)], f)), tell(x, f))
+    for _ in range(10):
+        raw = [list(x) for x in evolution.individuals]
+        rewards = {}
+        for _ in raw:
+            point = tuner.ask(1)[0, 0].copy()
+            slot = int(tuner._slots[0, 0])
+            assert slot not in rewards
+            assert point.tolist() == np.clip(raw[slot], 0, 1).tolist()
+            rewards[slot] = float(reward_at(point))
+            tuner.tell(np.array([[rewards[slot]]], np.float32))
+        outside = [((np.array(x) - np.clip(x, 0, 1)) ** 2).sum() for x in raw]
+        tuner.ask(1)
+        evolution._cursor = 0  # take back the choice that began the generation
+        individuals, fitness = told[-1]
+        assert individuals == raw
+        expected = [100 - 100 * rewards[i] + PENALTY * outside[i] for i in range(len(raw))]
+        assert fitness == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_after_the_end_the_best_is_used(restarts: bool) -> None:
+    tuner = CmaTuner(SPACE, 1, 1, seed=2, restarts=restarts)
+    best, chosen = -1.0, np.zeros(2)
+    for _ in range(6000):
+        point = tuner.ask(1)[0, 0].copy()
+        if tuner.is_fixed == [True]:
+            break
+        reward = float(reward_at(point))
+        if reward > best:
+            best, chosen = reward, point
+        tuner.tell(np.array([[reward]], np.float32))
+    assert tuner.is_fixed == [not restarts]
+    assert chosen == pytest.approx([0.7, 0.2], abs=0.02)
+    if not restarts:
+        tuner.tell(np.zeros((1, 1), np.float32))
+        assert reward_at(tuner.ask(1)[0, 0]) == pytest.approx(best, abs=1e-6)
+
+
+def test_flat_fitness_does_not_stop_it() -> None:
+    tuner = CmaTuner(SPACE, 1, 1, seed=1)
+    for _ in range(600):
+        tuner.ask(1)
+        tuner.tell(np.ones((1, 1), np.float32))
+    assert tuner.is_fixed == [False]
+
+
+def test_late_feedback_makes_generations_longer() -> None:
+    tuner = CmaTuner(SPACE, 2, 16, seed=1)
+    before = [list(map(list, role.individuals)) for role in tuner._roles]
+    size = len(before[0])
+    batches = 0
+    while [list(map(list, role.individuals)) for role in tuner._roles] == before:
+        points = tuner.ask(16)
+        tuner.tell(reward_at(points))
+        batches += 1
+    assert abs(batches - 1 - rounds_for(16) * size / 16) <= 1
+    assert [rounds_for(count) for count in (1, 7, 16, 512)] == [1, 1, 8, 8192]
+
+
+def test_simulations_may_share_individuals() -> None:
+    tuner = CmaTuner(SPACE, 1, 16, seed=1)
+    points = tuner.ask(11, 4)
+    assert points.shape == (3, 1, 2)
+    slots = tuner._slots[:3, 0].tolist()
+    tuner.tell(np.arange(11, dtype=np.float32)[:, None], 4)
+    tuner.ask(11, 4)  # passes on what it was told
+    sums, counts = tuner._roles[0]._sums, tuner._roles[0]._counts
+    assert sums[slots].tolist() == [0 + 1 + 2 + 3, 4 + 5 + 6 + 7, 8 + 9 + 10]
+    assert counts[slots].tolist() == [4, 4, 3]
+    assert counts.sum() == 11
+
+
+def test_large_batches_are_alike_until_a_generation_may_be_over() -> None:
+    tuner = CmaTuner(SPACE, 2, 64, seed=1)
+    needed = rounds_for(64) * len(tuner._roles[0].individuals)
+    first, batches = tuner.ask(64).copy(), 0
+    while tuner.version == 1:
+        assert np.array_equal(tuner.ask(64), first)
+        tuner.tell(reward_at(first))
+        batches += 1
+        if 64 * batches >= needed:
+            tuner.ask(64)
+    assert batches == -(-needed // 64)
+    assert tuner._roles[0].samples == 64 * batches
+    assert tuner._roles[1].total == pytest.approx(batches * reward_at(first)[:, 1].sum(), rel=1e-4)
+
+
+def test_a_look_at_the_state_includes_what_was_told_last() -> None:
+    tuner = CmaTuner(SPACE, 1, 64, seed=1)
+    for _ in range(2):
+        tuner.tell(reward_at(tuner.ask(64)))
+    samples, mean, middle, spread = tuner.state_of(0)
+    assert samples == 128
+    assert 0 < mean < 1
+    assert middle.shape == spread.shape == (2,)
+
+
+def test_roles_evolve_apart_and_by_seed() -> None:
+    points = [CmaTuner(SPACE, 2, 8, seed).ask(8).copy() for seed in (1, 1, 2)]
+    assert np.array_equal(points[0], points[1])
+    assert not np.array_equal(points[0], points[2])
+    assert not np.array_equal(points[0][:, 0], points[0][:, 1])
+    assert points[0].min() >= 0
+    assert points[0].max() <= 1
