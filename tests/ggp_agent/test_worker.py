@@ -158,11 +158,10 @@ class TestLargeNetworks:
             first = desk.expect("safe")["move"]
             assert desk.move(1, None)
             thinker = desk.worker._game.thinker if desk.worker._game else None
-            assert isinstance(thinker, NativeSearch) and thinker._compilation is not None
-            assert first and not thinker._compilation.ready
+            assert isinstance(thinker, NativeSearch)
+            assert first and not thinker._layout.code.any()
         finally:
             enough.set()
-        thinker._compilation.stop()
 
 
 class TestPlaying:
