@@ -54,6 +54,7 @@ _DECLARED = (
             "playout": "mast",
             "C": 0.3,
             "epsilon": 0.7,
+            "FPU": 2.0,  # no move at the root is left untried, and no win at once overlooked
             "playouts": 4,
             "solver": "on",
         },

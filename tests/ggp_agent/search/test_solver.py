@@ -226,7 +226,7 @@ COIN = """
 
 
 def test_chance_may_do_anything() -> None:
-    search = native(COIN, 1, simulations=400, solver="on")
+    search = native(COIN, 1, simulations=400, solver="on", C=0.7)
     search_on(search)
     assert search.score_bounds() == (40, 100)
     assert search.choose() == "bet"  # worth 50 on average

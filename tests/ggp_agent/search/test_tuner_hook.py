@@ -73,7 +73,7 @@ def test_every_role_and_simulation_has_its_own_values() -> None:
             rows[::2, 0, C], rows[1::2, 0, C] = 10.0, 0.0
             return rows
 
-    base = agent(playout="random", in_flight=64, ramp=0)
+    base = agent(playout="random", in_flight=64, ramp=0, VO=0.0)
     search = NativeSearch(machine_of(UP_AND_ON).network, 0, base, 1, Halves(settings_row(base), 2))
     explored, greedy = np.zeros(2), np.zeros(2)
     for _ in range(60):
