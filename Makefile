@@ -1,7 +1,7 @@
 # make play   set up what is missing, then watch the agent play a match over HTTP
 # make test   set up what is missing, then run all checks and tests
 # make test-all   the slow tests, too
-# make test-bounds   the tests of the kernels with numba's bounds checks on
+# make test-bounds   all tests with numba's bounds checks on
 # make test-nojit    those of small games in plain Python, without numba
 # make lint   only the checks;  make clean: remove what set-up made
 
@@ -11,7 +11,6 @@ BIN := $(VENV)/bin
 GAME ?= connectFour
 PORT ?= 9147
 
-KERNEL_TESTS := tests/gdl tests/propnet tests/ggp_agent/search
 SMALL_TESTS := $(addprefix tests/propnet/test_, vectors.py simulator.py gates.py factoring.py) \
 	$(addprefix tests/ggp_agent/search/test_, pool.py scoring.py without_numba.py)
 
@@ -33,8 +32,7 @@ test-all: $(VENV)/.done lint
 	$(BIN)/pytest -q
 
 test-bounds: $(VENV)/.done
-	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -q -m "not slow" $(KERNEL_TESTS) \
-	  --ignore tests/ggp_agent/search/test_golden_trees.py  # exact to the last bit of a float
+	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -q -m "not slow"
 
 test-nojit: $(VENV)/.done
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q -W ignore:overflow:RuntimeWarning $(SMALL_TESTS)
