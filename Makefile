@@ -18,7 +18,7 @@ SMALL_TESTS := $(addprefix tests/propnet/test_, vectors.py simulator.py gates.py
 
 play: $(VENV)/.done
 	@bash -c 'set -e; \
-	$(BIN)/ggp-agent serve --port $(PORT) --name uct 2> serve.log & server=$$!; \
+	$(BIN)/ggp-agent serve --port $(PORT) 2> serve.log & server=$$!; \
 	trap "kill $$server 2>/dev/null; wait $$server 2>/dev/null" EXIT; \
 	echo "Starting the agent server on port $(PORT) (its log: serve.log);"; \
 	echo "the very first start compiles the kernels, which takes a minute."; \
