@@ -48,13 +48,13 @@ DEFAULT_AGENT = "default"
 _DECLARED = (
     Agent(
         "default",
-        "our own: AP with less greedy playouts, four from each leaf, and proven scores",
+        "our own: AP with less greedy playouts, more of them, and proven scores",
         {
             "selection": "grave",
             "playout": "mast",
             "C": 0.3,
             "epsilon": 0.7,
-            "FPU": 2.0,  # no move at the root is left untried, and no win at once overlooked
+            "FPU": 2.0,  # every move is tried before one again: no win at once is overlooked
             "playouts": 4,
             "solver": "on",
         },

@@ -27,6 +27,7 @@ from ggp_agent.search.tree import (
     OPEN,
     SEVERAL,
     SOLVED,
+    SPREAD,
     Tree,
     edge_by_joint,
     extend_joint,
@@ -69,7 +70,7 @@ def _close(tree: Tree, node: int, pick: int) -> None:
     record = tree.nodes[node]
     stats, count = np.int64(record.stats) * UNIT, record.count
     put_float(tree.pool.words, stats + MEAN * count + pick, CLOSED)
-    put_float(tree.pool.words, stats + (MEAN + 1) * count + pick, 1.0)
+    put_float(tree.pool.words, stats + SPREAD * count + pick, 1.0)
 
 
 @kernel
