@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from ggp_agent.search.descent import fetch_statistics
+from ggp_agent.search.descent import entry_of
 from ggp_agent.search.expansion import transpose_rows
-from ggp_agent.search.flight import COUNT, RANDOM, SUM, Flight
+from ggp_agent.search.flight import (
+    COUNT,
+    MOVER,
+    PICKS,
+    RANDOM,
+    STATISTICS,
+    SUM,
+    TABLE,
+    Flight,
+)
 from ggp_agent.search.kernel import fast_part, kernel, part
 from ggp_agent.search.mast import add_playouts, highest
 from ggp_agent.search.memory import (
@@ -22,14 +31,9 @@ from ggp_agent.search.memory import (
 )
 from ggp_agent.search.playout import goal_rows
 from ggp_agent.search.scoring import add_pair
-from ggp_agent.search.tree import CLOSED, MEAN, NO_NODE, OPEN, SEVERAL, TRIES, Tree, open_amaf
+from ggp_agent.search.tree import CLOSED, NO_NODE, OPEN, SEVERAL, TOTAL, VISITS, Tree
 from propnet.layout import Lanes, Layout
 from propnet.vectors import LANES, lowest_bit
-
-MOST_AMAF = 2.0**22
-"""AMAF counts are halved there, for single precision does not count much further."""
-VISITS_TO_CHECK = 1 << 14
-"""After so many visits of a node its AMAF counts are looked at."""
 
 
 @part
@@ -50,12 +54,24 @@ def _set_rewards(tree: Tree, flight: Flight, batch: int, playouts: int) -> None:
 
 
 @fast_part
-def _refresh_mean(words, stats: int, size: int, pick: int) -> None:  # type: ignore[no-untyped-def]
-    """Compute the mean of a move anew, unless the move is closed."""
-    if get_float(words, stats + MEAN * size + pick) > np.float32(CLOSED * 0.5):
-        tries = np.float32(get_int(words, stats + TRIES * size + pick))
-        mean = np.float32(get_double(words, stats + 2 * pick)) / tries
-        put_float(words, stats + MEAN * size + pick, mean)
+def _refresh_mean(words, mean: int, total: float, visits: int) -> None:  # type: ignore[no-untyped-def]
+    """Compute the mean of a move anew, unless the move is closed.
+
+    Visits are counted when they begin, so the mean is right once the last one in flight has told
+    its reward; nobody reads it before.
+    """
+    if get_float(words, mean) > np.float32(CLOSED * 0.5):
+        put_float(words, mean, np.float32(total) / np.float32(visits))
+
+
+@part
+def _fetch_path(tree: Tree, flight: Flight, simulation: int) -> None:
+    """Have what a simulation will write on its path under way."""
+    for level in range(flight.depth[simulation]):
+        role = max(0, flight.path[simulation, level, MOVER])
+        block = np.int64(flight.path[simulation, level, STATISTICS]) * UNIT
+        prefetch(tree.pool.words, block + flight.path[simulation, level, PICKS + role])
+        prefetch(tree.pool.words, entry_of(flight, simulation, level, role))
 
 
 @part
@@ -63,16 +79,15 @@ def _back_up(tree: Tree, flight: Flight, simulation: int) -> None:
     """Add a simulation's rewards to the moves on its path."""
     words, roles = tree.pool.words, len(tree.best)
     for level in range(flight.depth[simulation]):
-        record = tree.nodes[flight.path[level, simulation, 0]]
-        stats, count = np.int64(record.stats) * UNIT, record.count
+        mover = flight.path[simulation, level, MOVER]
+        block = np.int64(flight.path[simulation, level, STATISTICS]) * UNIT
         for role in range(roles):
-            pick = flight.path[level, simulation, 1 + role]
-            tries = stats + TRIES * count + pick
-            put_int(words, tries, get_int(words, tries) + 1)
-            total = get_double(words, stats + 2 * pick) + flight.rewards[simulation, role]
-            put_double(words, stats + 2 * pick, total)
-            if role == record.mover or record.mover == SEVERAL:
-                _refresh_mean(words, stats, count, pick)
+            entry = entry_of(flight, simulation, level, role)
+            total = get_double(words, entry + TOTAL) + flight.rewards[simulation, role]
+            put_double(words, entry + TOTAL, total)
+            if role == mover or mover == SEVERAL:
+                mean = block + flight.path[simulation, level, PICKS + role]
+                _refresh_mean(words, mean, total, get_int(words, entry + VISITS))
 
 
 @part
@@ -84,44 +99,12 @@ def _add_amaf(words, table: int, flight: Flight, first: int, last: int) -> None:
 
 
 @part
-def _fetch_amaf(tree: Tree, node: int, flight: Flight, count: int) -> None:
-    """Have the entries of a list of moves in a node's AMAF table under way."""
-    if node != NO_NODE and tree.nodes[node].amaf != NO_BLOCK:
-        table = np.int64(tree.nodes[node].amaf) * UNIT
+def _fetch_amaf(tree: Tree, block: int, flight: Flight, count: int) -> None:
+    """Have the entries of a list of moves in an AMAF table under way."""
+    if block != NO_BLOCK:
+        table = np.int64(block) * UNIT
         for i in range(count):
             prefetch(tree.pool.words, table + 2 * np.int64(get_int(flight.found, i)))
-
-
-@part
-def _halve_amaf(words, table: int, size: int) -> None:  # type: ignore[no-untyped-def]
-    """Keep counts in the range in which single precision can count."""
-    for entry in range(table, table + size, 2):
-        if get_float(words, entry) > np.float32(MOST_AMAF):
-            put_float(words, entry, get_float(words, entry) * np.float32(0.5))
-            put_float(words, entry + 1, get_float(words, entry + 1) * np.float32(0.5))
-
-
-@part
-def _node_at(flight: Flight, simulation: int, level: int) -> int:
-    """The node that a simulation passed at a level; the leaf at the last one (or NO_NODE)."""
-    if level == flight.depth[simulation]:
-        return flight.leaf[simulation]
-    return flight.path[level, simulation, 0]
-
-
-@part
-def _open_tables(tree: Tree, flight: Flight, simulation: int, moves: int) -> None:
-    """Give nodes on the path that have enough visits an AMAF table."""
-    for level in range(flight.depth[simulation] + 1):
-        node = _node_at(flight, simulation, level)
-        if node == NO_NODE:
-            continue
-        record = tree.nodes[node]
-        if record.amaf != NO_BLOCK:
-            if record.visits % VISITS_TO_CHECK == 0:
-                _halve_amaf(tree.pool.words, np.int64(record.amaf) * UNIT, record.amaf_words)
-        elif record.visits >= flight.amaf_from and record.kind == OPEN:
-            open_amaf(tree, node, moves)
 
 
 @part
@@ -129,21 +112,28 @@ def _credit_tree_moves(tree: Tree, flight: Flight, simulation: int) -> None:
     """MAST for the moves made in the tree, and AMAF for them in the nodes above."""
     words, roles, depth = tree.pool.words, len(tree.best), flight.depth[simulation]
     for level in range(depth):
-        record = tree.nodes[flight.path[level, simulation, 0]]
-        moves = np.int64(record.moves) * UNIT + roles + 1
         for role in range(roles):
-            move = get_int(words, moves + flight.path[level, simulation, 1 + role])
+            move = flight.path[simulation, level, PICKS + roles + role]
             reward = flight.rewards[simulation, role]
             flight.found[level * roles + role] = move
             flight.times[level * roles + role] = np.float32(1.0)
             flight.values[level * roles + role] = reward
-            flight.mast[COUNT, move] += 1.0
-            flight.mast[SUM, move] += 100.0 * np.float64(reward)
+            flight.mast[move, COUNT] += 1.0
+            flight.mast[move, SUM] += 100.0 * np.float64(reward)
     for level in range(depth if flight.grave else 0):
-        block = tree.nodes[flight.path[level, simulation, 0]].amaf
+        block = flight.path[simulation, level, TABLE]
         if block != NO_BLOCK:
             table = np.int64(block) * UNIT
             _add_amaf(words, table, flight, level * roles, depth * roles)
+
+
+@part
+def _table_at(tree: Tree, flight: Flight, simulation: int, level: int) -> int:
+    """The AMAF table of the node at a level, the leaf's at the last one; NO_BLOCK for none."""
+    if level < flight.depth[simulation]:
+        return int(flight.path[simulation, level, TABLE])
+    leaf = flight.leaf[simulation]
+    return int(tree.nodes[leaf].amaf) if leaf != NO_NODE else NO_BLOCK
 
 
 @part
@@ -198,11 +188,11 @@ def _credit_playouts(
             depth = flight.depth[simulation]
             for level in range(depth + 1):
                 if level < depth:
-                    below = _node_at(flight, simulation, level + 1)
+                    below = _table_at(tree, flight, simulation, level + 1)
                     _fetch_amaf(tree, below, flight, count)
-                node = _node_at(flight, simulation, level)
-                if node != NO_NODE and tree.nodes[node].amaf != NO_BLOCK:
-                    _add_amaf(words, np.int64(tree.nodes[node].amaf) * UNIT, flight, 0, count)
+                table = _table_at(tree, flight, simulation, level)
+                if table != NO_BLOCK:
+                    _add_amaf(words, np.int64(table) * UNIT, flight, 0, count)
 
 
 @kernel
@@ -220,11 +210,8 @@ def back_up(
     learn = flight.grave or flight.policy != RANDOM
     for simulation in range(batch):
         if simulation + 1 < batch:
-            for level in range(flight.depth[simulation + 1]):
-                fetch_statistics(tree, flight.path[level, simulation + 1, 0])
+            _fetch_path(tree, flight, simulation + 1)
         _back_up(tree, flight, simulation)
-        if flight.grave:
-            _open_tables(tree, flight, simulation, len(layout.legal))
         if learn:
             _credit_tree_moves(tree, flight, simulation)
     if played and flight.policy != RANDOM:

@@ -9,8 +9,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from ggp_agent.search.flight import DEEPEST, EDGES, Flight
-from ggp_agent.search.kernel import fast_part, kernel, part
+from ggp_agent.search.flight import (
+    DEEPEST,
+    EDGES,
+    MOVER,
+    MOVES_THERE,
+    NODE,
+    PICKS,
+    ROOTS,
+    STATISTICS,
+    TABLE,
+    Flight,
+)
+from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.memory import (
     NO_BLOCK,
     UNIT,
@@ -23,27 +34,33 @@ from ggp_agent.search.memory import (
 from ggp_agent.search.selection import note_reference, select_move
 from ggp_agent.search.tree import (
     CHILD,
-    MEAN,
+    ENTRY,
     NO_NODE,
     OPEN,
     SEVERAL,
     SPREAD,
     STEP,
-    TRIES,
-    WORDS_PER_MOVE,
+    VISITS,
     Tree,
     edge_by_joint,
     edge_to,
+    entries,
     extend_joint,
     follow,
     link_by_joint,
     node_at,
+    open_amaf,
     open_statistics,
+    words_of_statistics,
 )
 
 AHEAD = 8
 """Simulations between fetching what one will read and its turn."""
 LINES_TO_FETCH = 8
+MOST_AMAF = 2.0**22
+"""AMAF counts are halved there, for single precision does not count much further."""
+VISITS_TO_CHECK = 1 << 14
+"""After so many visits of a node its AMAF counts are looked at."""
 
 
 @part
@@ -55,15 +72,38 @@ def arrive(tree: Tree, flight: Flight, simulation: int, node: int) -> None:
     flight.leaf[simulation] = node
     if flight.grave:
         note_reference(tree, flight, simulation, node)
+        _care_for_table(tree, flight, node)
 
 
-@fast_part
-def note_departure(words, spread: int) -> None:  # type: ignore[no-untyped-def]
-    """One more simulation is under way through a move: a visit for the exploration term."""
-    root, tries = get_float(words, spread), np.float32(0.0)
-    if root > np.float32(0.0):
-        tries = np.rint(np.float32(1.0) / (root * root))
-    put_float(words, spread, np.float32(1.0) / np.sqrt(tries + np.float32(1.0)))
+@part
+def _care_for_table(tree: Tree, flight: Flight, node: int) -> None:
+    """Give a node that has enough visits an AMAF table, and see that its counts don't overflow."""
+    record = tree.nodes[node]
+    if record.amaf == NO_BLOCK:
+        if record.visits >= flight.amaf_from and record.kind == OPEN:
+            open_amaf(tree, node, len(flight.order))
+    elif record.visits % VISITS_TO_CHECK == 0:
+        _halve_amaf(tree.pool.words, np.int64(record.amaf) * UNIT, record.amaf_words)
+
+
+@part
+def _halve_amaf(words, table: int, size: int) -> None:  # type: ignore[no-untyped-def]
+    """Keep counts in the range in which single precision can count."""
+    for entry in range(table, table + size, 2):
+        if get_float(words, entry) > np.float32(MOST_AMAF):
+            put_float(words, entry, get_float(words, entry) * np.float32(0.5))
+            put_float(words, entry + 1, get_float(words, entry + 1) * np.float32(0.5))
+
+
+@part
+def note_departure(flight: Flight, words, spread: int, visits: int) -> None:  # type: ignore[no-untyped-def]
+    """One more simulation is under way through a move."""
+    number = get_int(words, visits) + 1
+    put_int(words, visits, number)
+    if number < ROOTS:
+        put_float(words, spread, flight.inverse_roots[number])
+    else:
+        put_float(words, spread, np.float32(1.0) / np.sqrt(np.float32(number)))
 
 
 @part
@@ -71,33 +111,39 @@ def joint_hash(tree: Tree, flight: Flight, simulation: int, level: int) -> np.ui
     """The hash of the joint move that a simulation made at a level of its path."""
     joint = np.uint64(0)
     for role in range(len(tree.best)):
-        joint = extend_joint(joint, flight.path[level, simulation, 1 + role])
+        joint = extend_joint(joint, flight.path[simulation, level, PICKS + role])
     return joint
+
+
+@part
+def entry_of(flight: Flight, simulation: int, level: int, role: int) -> int:
+    """The word at which the entry of a role's pick at a level begins."""
+    block = np.int64(flight.path[simulation, level, STATISTICS]) * UNIT
+    pick = flight.path[simulation, level, PICKS + role]
+    return block + entries(flight.path[simulation, level, MOVES_THERE]) + ENTRY * pick
 
 
 @part
 def edge_of(tree: Tree, flight: Flight, simulation: int, level: int) -> int:
     """The edge by which a simulation's joint move leaves a level, NO_NODE for an unknown one."""
-    node = flight.path[level, simulation, 0]
-    record = tree.nodes[node]
-    if record.mover == SEVERAL:
+    mover = flight.path[simulation, level, MOVER]
+    if mover == SEVERAL:
+        node = flight.path[simulation, level, NODE]
         return edge_by_joint(tree, node, joint_hash(tree, flight, simulation, level))
-    place = np.int64(record.stats) * UNIT + CHILD * record.count
-    pick = flight.path[level, simulation, 1 + record.mover]
-    return int(get_int(tree.pool.words, place + pick))
+    entry = entry_of(flight, simulation, level, mover)
+    return int(get_int(tree.pool.words, entry + CHILD))
 
 
 @part
 def link(tree: Tree, flight: Flight, simulation: int, level: int, child: int) -> None:
     """Remember the node to which a simulation's joint move at a level leads."""
-    node = flight.path[level, simulation, 0]
-    record = tree.nodes[node]
-    if record.mover == SEVERAL:
+    mover = flight.path[simulation, level, MOVER]
+    if mover == SEVERAL:
+        node = flight.path[simulation, level, NODE]
         link_by_joint(tree, node, joint_hash(tree, flight, simulation, level), child)
     else:
-        place = np.int64(record.stats) * UNIT + CHILD * record.count
-        pick = flight.path[level, simulation, 1 + record.mover]
-        put_int(tree.pool.words, place + pick, edge_to(tree, child))
+        entry = entry_of(flight, simulation, level, mover)
+        put_int(tree.pool.words, entry + CHILD, edge_to(tree, child))
 
 
 @part
@@ -108,17 +154,21 @@ def _step_down(tree: Tree, flight: Flight, simulation: int) -> bool:
     """
     node, depth = flight.leaf[simulation], flight.depth[simulation]
     record, words = tree.nodes[node], tree.pool.words
-    if record.kind != OPEN or depth >= len(flight.path):
+    if record.kind != OPEN or depth >= flight.path.shape[1]:
         return False
     if record.stats == NO_BLOCK and not open_statistics(tree, node):
         return False
-    flight.path[depth, simulation, 0] = node
-    stats = np.int64(record.stats) * UNIT
-    for role in range(len(tree.best)):
+    step, roles = flight.path[simulation, depth], len(tree.best)
+    step[NODE], step[STATISTICS], step[MOVES_THERE] = node, record.stats, record.count
+    step[MOVER], step[TABLE] = record.mover, record.amaf
+    moves = np.int64(record.moves) * UNIT + roles + 1
+    spreads = np.int64(record.stats) * UNIT + SPREAD * record.count
+    for role in range(roles):
         pick = select_move(tree, flight, simulation, node, role)
-        flight.path[depth, simulation, 1 + role] = pick
-        if role == record.mover or record.mover == SEVERAL:
-            note_departure(words, stats + SPREAD * record.count + pick)
+        step[PICKS + role] = pick
+        step[PICKS + roles + role] = get_int(words, moves + pick)
+        visits = entry_of(flight, simulation, depth, role) + VISITS
+        note_departure(flight, words, spreads + pick, visits)
     flight.depth[simulation] = depth + 1
     edge = edge_of(tree, flight, simulation, depth)
     flight.leaf[simulation] = edge
@@ -133,11 +183,10 @@ def fetch_statistics(tree: Tree, node: int) -> None:
     record, words = tree.nodes[node], tree.pool.words
     prefetch(words, np.int64(record.moves) * UNIT)
     if record.stats != NO_BLOCK:
-        stats, count = np.int64(record.stats) * UNIT, record.count
-        first, last = MEAN * count, TRIES * count
-        if WORDS_PER_MOVE * count <= LINES_TO_FETCH * UNIT:
-            first, last = 0, WORDS_PER_MOVE * count
-        for line in range(first, last, UNIT):
+        stats, size = np.int64(record.stats) * UNIT, words_of_statistics(record.count)
+        if size > LINES_TO_FETCH * UNIT:
+            size = 2 * record.count
+        for line in range(0, size, UNIT):
             prefetch(words, stats + line)
 
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from ggp_agent.search.descent import arrive, link
-from ggp_agent.search.flight import ROUNDS, Flight
+from ggp_agent.search.flight import NODE, PICKS, ROUNDS, Flight
 from ggp_agent.search.kernel import entry, kernel, part
 from ggp_agent.search.memory import (
     NO_BLOCK,
     UNIT,
     allocate,
-    get_int,
     put_int,
 )
 from ggp_agent.search.tree import (
@@ -62,11 +61,9 @@ def _compute_states(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, co
     for k in range(count):
         simulation = flight.lists[1, k]
         level = flight.depth[simulation] - 1
-        node = flight.path[level, simulation, 0]
-        copy_state(flight.states, k, tree.states, node)
-        moves = np.int64(tree.nodes[node].moves) * UNIT + roles + 1
+        copy_state(flight.states, k, tree.states, flight.path[simulation, level, NODE])
         for role in range(roles):
-            move = get_int(tree.pool.words, moves + flight.path[level, simulation, 1 + role])
+            move = flight.path[simulation, level, PICKS + roles + role]
             flight.joint[k, role] = move - layout.span[role]
     kernels.load_states(layout, lanes, flight.states, count)
     kernels.see_position(layout, lanes)

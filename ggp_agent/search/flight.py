@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp_agent.agents import Agent
+from ggp_agent.search.memory import aligned
 from ggp_agent.search.scoring import LANES as GROUP
 from ggp_agent.search.settings import COLUMNS
 from propnet.choice import CHANCE_PLANES
@@ -27,9 +28,14 @@ SIMULATIONS, PLAYOUTS, TRANSITIONS, EDGES, DEEPEST, ROUNDS = range(6)
 """What `totals` counts: simulations, playouts, transitions in playouts, edges of the tree that
 were passed, the longest path, and evaluations for new nodes."""
 
+NODE, STATISTICS, MOVES_THERE, MOVER, TABLE, PICKS = range(6)
+"""What `path` holds of a step: the node that was left, its block of statistics, its number of
+moves m, its mover and its AMAF table; from PICKS on the place of every role's pick in the node's
+moves, and behind that the numbers of these moves."""
+
 GOAL_BITS = 7
 """Bits of a goal value, 0 to 100."""
-LOG_ROOTS = 4096
+ROOTS = 4096
 
 COUNT, SUM = 0, 1
 
@@ -40,7 +46,8 @@ class Flight(NamedTuple):
     settings: NDArray[np.float32]
     """(B, R, COLUMNS) see `ggp_agent.search.settings`"""
     path: I32
-    """(D, B, R + 1) the node passed at a depth, and the place of every role's pick in its moves"""
+    """(B, D, PICKS + 2 R) the steps from the root to the leaf, see NODE: all that is needed to back
+    a reward up, but for the statistics themselves"""
     depth: I32
     """(B,) edges from the root to the leaf"""
     leaf: I32
@@ -73,7 +80,7 @@ class Flight(NamedTuple):
     found: I32
     """(max(M, D * R),) a list of moves, to work with"""
     mast: NDArray[np.float64]
-    """(2, M) MAST: how often a move was played, and the sum of the goals that it led to"""
+    """(M, 2) MAST: how often a move was played, and the sum of the goals that it led to"""
     quality: NDArray[np.float32]
     """(M,) MAST's value of a move, 100 for one that was never played"""
     order: I32
@@ -87,7 +94,9 @@ class Flight(NamedTuple):
     keys: U64
     """(L,) hashes of `states`"""
     log_roots: NDArray[np.float32]
-    """(LOG_ROOTS,) sqrt(ln n)"""
+    """(ROOTS,) sqrt(ln n)"""
+    inverse_roots: NDArray[np.float32]
+    """(ROOTS,) 1 / sqrt(n)"""
     random: U64
     """(1,) generator of the tree's dice"""
     totals: NDArray[np.int64]
@@ -105,12 +114,12 @@ class Flight(NamedTuple):
 def new_flight(layout: Layout, agent: Agent, chance: int, seed: int) -> Flight:
     """Working arrays for a game."""
     roles, moves, words = len(layout.span) - 1, len(layout.legal), len(layout.initial)
-    limit = int(agent.number("depth"))
+    limit, step = int(agent.number("depth")), PICKS + 2 * roles
     random = np.random.Generator(np.random.PCG64([seed, 1]))
-    log_roots = np.sqrt(np.log(np.maximum(1, np.arange(LOG_ROOTS)))).astype(np.float32)
+    numbers = np.maximum(1, np.arange(ROOTS))
     return Flight(
         settings=np.zeros((LANES, roles, COLUMNS), np.float32),
-        path=np.empty((limit, LANES, roles + 1), np.int32),
+        path=aligned(LANES * limit * step, np.dtype(np.int32)).reshape(LANES, limit, step),
         depth=np.zeros(LANES, np.int32),
         leaf=np.zeros(LANES, np.int32),
         reference=np.zeros((LANES, roles), np.int32),
@@ -126,14 +135,15 @@ def new_flight(layout: Layout, agent: Agent, chance: int, seed: int) -> Flight:
         top=np.zeros(moves, np.int32),
         rows=rows(moves),
         found=np.zeros(max(moves, limit * roles), np.int32),
-        mast=np.zeros((2, moves)),
+        mast=np.zeros((moves, 2)),
         quality=np.full(moves, 100.0, np.float32),
         order=np.arange(moves, dtype=np.int32),
         ties=np.zeros(2 * moves + 1, np.int32),
         values=np.zeros(max(moves, limit * roles) + GROUP, np.float32),
         times=np.zeros(max(moves, limit * roles), np.float32),
         keys=np.zeros(LANES, np.uint64),
-        log_roots=log_roots,
+        log_roots=np.sqrt(np.log(numbers)).astype(np.float32),
+        inverse_roots=np.float32(1.0) / np.sqrt(numbers.astype(np.float32)),
         random=random.integers(0, 2**64, size=1, dtype=np.uint64),
         totals=np.zeros(6, np.int64),
         chance=chance,

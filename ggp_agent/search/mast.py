@@ -62,8 +62,8 @@ def add_playouts(layout: Layout, flight: Flight, goal_rows: int) -> None:
                     goal = load(flight.masks, first + bit)
                     if any_lane(goal):
                         total += popcount(played & goal) << (plane + bit)
-            flight.mast[COUNT, move] += count
-            flight.mast[SUM, move] += total
+            flight.mast[move, COUNT] += count
+            flight.mast[move, SUM] += total
 
 
 @kernel
@@ -71,8 +71,8 @@ def sort_moves(layout: Layout, flight: Flight) -> None:
     """Compute every move's value, and sort every role's moves by it (they are nearly sorted)."""
     quality, order, ties = flight.quality, flight.order, flight.ties
     for move in range(len(quality)):
-        count = flight.mast[COUNT, move]
-        quality[move] = flight.mast[SUM, move] / count if count > 0.0 else UNSEEN
+        count = flight.mast[move, COUNT]
+        quality[move] = flight.mast[move, SUM] / count if count > 0.0 else UNSEEN
     groups = 0
     for role in range(len(layout.span) - 1):
         low, high = layout.span[role], layout.span[role + 1]
@@ -109,7 +109,7 @@ def decay(flight: Flight, factor: float) -> None:
 
     "Move decay" of M. J. W. Tak, M. H. M. Winands, Y. Bjornsson (2014).
     """
-    counts = flight.mast[COUNT].copy()
+    counts = flight.mast[:, COUNT].copy()
     kept = np.floor(counts * factor + 0.5)
-    means = np.divide(flight.mast[SUM], counts, out=np.zeros_like(counts), where=counts > 0)
-    flight.mast[COUNT], flight.mast[SUM] = kept, kept * means
+    means = np.divide(flight.mast[:, SUM], counts, out=np.zeros_like(counts), where=counts > 0)
+    flight.mast[:, COUNT], flight.mast[:, SUM] = kept, kept * means

@@ -36,7 +36,7 @@ from ggp_agent.search.settings import FixedSettings, Tuner
 from ggp_agent.search.simulation import simulate_batch
 from ggp_agent.search.trace import Trace, principal_variation
 from ggp_agent.search.tree import (
-    CHILD,
+    ENTRY,
     FRESH,
     LIMIT,
     MAX_NODES,
@@ -45,14 +45,13 @@ from ggp_agent.search.tree import (
     RECYCLED,
     STEP,
     TERMINAL,
-    TRIES,
     USED,
-    WORDS_PER_MOVE,
     Tree,
     bytes_per_node,
     clear,
     follow,
     new_tree,
+    statistics,
 )
 from ggp_agent.thinking import Interrupted
 from propnet.layout import Layout, layout_of, new_lanes
@@ -160,25 +159,23 @@ class NativeSearch:
         if root["moves"] == NO_BLOCK:
             return []
         low, high = words[start + role], words[start + role + 1]
-        first, roles, count = self._layout.span[role], len(tree.best), int(root["count"])
+        first, roles = self._layout.span[role], len(tree.best)
         names = self._network.moves[role]
         numbers = words[start + roles + 1 + low : start + roles + 1 + high]
         moves = [RootMove(names[number - first], high=int(tree.best[role])) for number in numbers]
         if root["stats"] == NO_BLOCK:
             return moves
-        stats = int(root["stats"]) * UNIT
-        block = words[stats : stats + WORDS_PER_MOVE * count]
-        totals, tries = block[: 2 * count].view(np.float64), block[TRIES * count :]
         known = []
-        for place, move in zip(range(low, high), moves, strict=True):
+        for entry, move in zip(statistics(tree, self._root)[1][low:high], moves, strict=True):
             child = NO_NODE
             if root["mover"] == role:
-                child = int(follow(tree, int(block[CHILD * count + place])))
+                child = int(follow(tree, int(entry["child"])))
             if child != NO_NODE and self._agent["solver"] == "on":
                 bounds = tree.scores[child, role].tolist()
                 ends = bool(tree.nodes[child]["kind"] == TERMINAL)
                 move = replace(move, low=bounds[0], high=bounds[1], ends=ends)
-            known.append(replace(move, visits=int(tries[place]), total=float(totals[place])))
+            visits, total = int(entry["visits"]), float(entry["total"])
+            known.append(replace(move, visits=visits, total=total))
         return known
 
     def root_statistics(self) -> tuple[list[Move], NDArray[np.int32], NDArray[np.float64]]:
@@ -247,7 +244,7 @@ class NativeSearch:
         roles, words = len(self._network.roles), len(self._layout.initial)
         moves = len(self._layout.legal)
         usual = min(30 * roles, moves)
-        block = 4 * (roles + GROUP + usual) + 4 * WORDS_PER_MOVE * usual * OPENED
+        block = 4 * (roles + GROUP + usual) + 4 * (ENTRY + 2) * usual * OPENED
         if self._flight.grave:
             block += 8 * moves * WITH_AMAF
         memory = int(self._agent.number("memory")) * 2**20

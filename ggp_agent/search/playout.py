@@ -154,7 +154,7 @@ def _play_on(layout: Layout, lanes: Lanes, flight: Flight, batch: int, playouts:
 
     Returns the number of transitions.  Lanes that have ended stay as they are, for their goals.
     """
-    limit, deepest = len(flight.path), highest(flight.depth, batch)
+    limit, deepest = flight.path.shape[1], highest(flight.depth, batch)
     counted = flight.grave or flight.policy != RANDOM
     step, transitions = 0, 0
     while True:

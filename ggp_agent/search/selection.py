@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from ggp_agent.search.flight import GIBBS, LOG_ROOTS, RANDOM, Flight
+from ggp_agent.search.flight import GIBBS, RANDOM, ROOTS, Flight
 from ggp_agent.search.kernel import part
 from ggp_agent.search.memory import NO_BLOCK, UNIT, get_int
 from ggp_agent.search.scoring import LANES, bits_in, near_best, score_grave, score_uct
@@ -95,10 +95,10 @@ def root_of_log(flight: Flight, visits: int) -> float:
 
     A logarithm would take longer than all the rest of a selection.
     """
-    if visits < LOG_ROOTS:
+    if visits < ROOTS:
         return flight.log_roots[visits]
     halvings = 0
-    while visits >= LOG_ROOTS:
+    while visits >= ROOTS:
         visits >>= 1
         halvings += 1
     root = flight.log_roots[visits]

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ggp_agent.search.flight import Flight
+from ggp_agent.search.flight import NODE, Flight
 from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.memory import NO_BLOCK, UNIT, get_int, put_float
 from ggp_agent.search.tree import (
     CHILD,
     CLOSED,
+    ENTRY,
     GOAL_SUM,
     MEAN,
     NO_NODE,
@@ -30,6 +31,7 @@ from ggp_agent.search.tree import (
     SPREAD,
     Tree,
     edge_by_joint,
+    entries,
     extend_joint,
     follow,
 )
@@ -80,10 +82,10 @@ def _prove_by_one(tree: Tree, node: int, chance: int, children: I32) -> bool:
     mover = record.mover
     start = np.int64(record.moves) * UNIT
     low, high = get_int(words, start + mover), get_int(words, start + mover + 1)
-    place = np.int64(record.stats) * UNIT + CHILD * record.count
+    children_at = np.int64(record.stats) * UNIT + entries(record.count) + CHILD
     best_low, best_high = 0, 0
     for pick in range(low, high):
-        child = follow(tree, get_int(words, place + pick))
+        child = follow(tree, get_int(words, children_at + ENTRY * pick))
         children[pick] = child
         best_low = max(best_low, _low(tree, child, mover))
         best_high = max(best_high, _high(tree, child, mover))
@@ -165,7 +167,7 @@ def prove(tree: Tree, flight: Flight, simulation: int) -> None:
     if leaf == NO_NODE or tree.nodes[leaf].kind == OPEN:
         return
     for level in range(flight.depth[simulation] - 1, -1, -1):
-        node = flight.path[level, simulation, 0]
+        node = flight.path[simulation, level, NODE]
         record = tree.nodes[node]
         if record.kind != OPEN or record.stats == NO_BLOCK:
             return

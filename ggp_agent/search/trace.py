@@ -11,7 +11,7 @@ from gdl.rules import write_term
 from gdl.state_machine import JointMove, Move
 from ggp_agent.search.final import RootMove
 from ggp_agent.search.memory import NO_BLOCK, UNIT
-from ggp_agent.search.tree import CHILD, NO_NODE, OPEN, SEVERAL, TRIES, Tree, follow
+from ggp_agent.search.tree import NO_NODE, OPEN, SEVERAL, Tree, follow, statistics
 from propnet.network import Network
 
 LONGEST_VARIATION = 20
@@ -90,20 +90,18 @@ def principal_variation(tree: Tree, network: Network, root: int) -> list[JointMo
             break
         if record["visits"] < LEAST_VISITS:
             break
-        start, stats = int(record["moves"]) * UNIT, int(record["stats"]) * UNIT
-        count = int(record["count"])
-        tries = words[stats + TRIES * count : stats + (TRIES + 1) * count]
+        start, entries = int(record["moves"]) * UNIT, statistics(tree, node)[1]
         joint, places = [], []
         for role in range(roles):
             low, high = words[start + role], words[start + role + 1]
-            place = int(low + np.argmax(tries[low:high]))
+            place = int(low + np.argmax(entries["visits"][low:high]))
             number = words[start + roles + 1 + place] - span[role]
             joint.append(network.moves[role][number])
             places.append(place)
         variation.append(tuple(joint))
         if record["mover"] == SEVERAL:
             break
-        edge = int(words[stats + CHILD * count + places[int(record["mover"])]])
+        edge = int(entries["child"][places[int(record["mover"])]])
         node = int(follow(tree, edge))
         if node == NO_NODE:
             break

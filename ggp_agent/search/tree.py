@@ -58,11 +58,15 @@ they have not, or there are not two roles."""
 
 ANY_SUM, NO_SUM = -1, -2
 
-WORDS_PER_MOVE = 6
-TOTAL, MEAN, SPREAD, TRIES, CHILD = 0, 2, 3, 4, 5
-"""Where a node's statistics begin in its block, in multiples of m: the sum of the rewards
-(doubles), the mean (floats), 1 / sqrt(tries and those in flight) (floats, 0 for a move that was
-never selected), the tries whose reward is known, and the edge where one role moves."""
+MEAN, SPREAD = 0, 1
+"""Where statistics that selection scans begin in a node's block, in multiples of m: the mean and
+1 / sqrt(visits) (floats; 0 for a move that was never selected)."""
+
+ENTRY = 4
+TOTAL, VISITS, CHILD = 0, 2, 3
+"""Behind them every move has an entry of so many words, so that what is written of a move lies
+together: the sum of the rewards (double), visits, those in flight included, and the edge where one
+role moves."""
 
 CLOSED = -1e30
 """In place of the mean of a move that is proven to be worse than another."""
@@ -86,6 +90,7 @@ node_type = np.dtype(
         ("spare2", np.int32),
     ]
 )
+entry_type = np.dtype([("total", np.float64), ("visits", np.int32), ("child", np.int32)])
 edge_type = np.dtype(
     [
         ("joint", np.uint64),
@@ -249,6 +254,30 @@ def words_of_moves(tree: Tree, count: int) -> int:
     return len(tree.best) + 1 + count + GROUP - 1
 
 
+def first_entry(count: int) -> int:
+    """Where the entries of a node with so many moves begin in its block: at 16 bytes."""
+    return (2 * count + 3) & ~3
+
+
+entries: Any = part(first_entry)
+
+
+@part
+def words_of_statistics(count: int) -> int:
+    """Size of a node's block of statistics."""
+    return entries(count) + ENTRY * count
+
+
+def statistics(tree: Tree, node: int) -> tuple[NDArray[np.float32], NDArray[Any]]:
+    """What a node knows of its moves, as views: (2, m) means and spreads; (m,) of entry_type."""
+    record = tree.nodes[node]
+    start, count = int(record["stats"]) * UNIT, int(record["count"])
+    scanned = tree.pool.words[start : start + 2 * count].view(np.float32)
+    start += first_entry(count)
+    entries_there = tree.pool.words[start : start + ENTRY * count].view(entry_type)
+    return scanned.reshape(2, count), entries_there
+
+
 @kernel
 def recycle(tree: Tree, node: int) -> None:
     """Take a node out of the table and free what it holds."""
@@ -261,7 +290,7 @@ def recycle(tree: Tree, node: int) -> None:
             other = tree.nodes[other].chain
         tree.nodes[other].chain = record.chain
     if record.stats != NO_BLOCK:
-        release(tree.pool, record.stats, WORDS_PER_MOVE * record.count)
+        release(tree.pool, record.stats, words_of_statistics(record.count))
     if record.moves != NO_BLOCK:
         release(tree.pool, record.moves, words_of_moves(tree, record.count))
     if record.amaf != NO_BLOCK:
@@ -391,16 +420,17 @@ def open_statistics(tree: Tree, node: int) -> bool:
     """Give an open node its statistics; False if there is no room."""
     record = tree.nodes[node]
     count = record.count
-    block = allocate(tree.pool, WORDS_PER_MOVE * count)
+    block = allocate(tree.pool, words_of_statistics(count))
     if block == NO_BLOCK:
         return False
-    words, base = tree.pool.words, block * UNIT
+    words, base = tree.pool.words, np.int64(block) * UNIT
+    for i in range(2 * count):
+        put_float(words, base + i, 0.0)
     for i in range(count):
-        put_double(words, base + 2 * i, 0.0)
-        put_float(words, base + MEAN * count + i, 0.0)
-        put_float(words, base + SPREAD * count + i, 0.0)
-        put_int(words, base + TRIES * count + i, 0)
-        put_int(words, base + CHILD * count + i, NO_NODE)
+        entry = base + entries(count) + ENTRY * i
+        put_double(words, entry + TOTAL, 0.0)
+        put_int(words, entry + VISITS, 0)
+        put_int(words, entry + CHILD, NO_NODE)
     record.stats = block
     return True
 
@@ -410,6 +440,7 @@ def open_amaf(tree: Tree, node: int, moves: int) -> None:
     """Give a node its AMAF table for so many moves, if there is room."""
     block = allocate(tree.pool, 2 * moves)
     if block != NO_BLOCK:
+        base = np.int64(block) * UNIT
         for i in range(2 * moves):
-            put_float(tree.pool.words, block * UNIT + i, 0.0)
+            put_float(tree.pool.words, base + i, 0.0)
         tree.nodes[node].amaf, tree.nodes[node].amaf_words = block, 2 * moves

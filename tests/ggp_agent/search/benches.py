@@ -10,11 +10,11 @@ import numpy as np
 
 from gdl.state_machine import Move
 from ggp_agent.parameters import Value
-from ggp_agent.search.flight import COUNT, SUM
+from ggp_agent.search.flight import PICKS
 from ggp_agent.search.memory import NO_BLOCK, UNIT
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import Average, PlainSearch
-from ggp_agent.search.tree import MEAN, SPREAD, TRIES, WORDS_PER_MOVE
+from ggp_agent.search.tree import MEAN, SPREAD, statistics
 from tests.ggp_agent.search.positions import SEQUENTIAL, native, plain, search_on
 
 Statistics = Sequence[tuple[int, float]]
@@ -57,18 +57,16 @@ class NativeBench:
         if self._root["stats"] == NO_BLOCK:
             self.search.simulate(1)
         self._root["visits"] = visits
-        count, start = int(self._root["count"]), int(self._root["stats"]) * UNIT
-        block = self._words[start : start + WORDS_PER_MOVE * count]
-        pairs = [pair for statistics in roles for pair in statistics]
+        scanned, entries = statistics(self.search._tree, self.search._root)
+        pairs = [pair for role in roles for pair in role]
+        count = len(entries)
         assert len(pairs) == count
         tries = np.array([n for n, _ in pairs])
         totals = np.array([total for _, total in pairs])
-        block[: 2 * count].view(np.float64)[:] = totals
-        block[TRIES * count : (TRIES + 1) * count] = tries
+        entries["total"], entries["visits"] = totals, tries
         mean = np.divide(totals, tries, out=np.zeros(count), where=tries > 0)
         spread = np.divide(1.0, np.sqrt(tries), out=np.zeros(count), where=tries > 0)
-        block[MEAN * count : (MEAN + 1) * count].view(np.float32)[:] = mean
-        block[SPREAD * count : (SPREAD + 1) * count].view(np.float32)[:] = spread
+        scanned[MEAN], scanned[SPREAD] = mean, spread
 
     def set_amaf(self, role: int, statistics: Statistics) -> None:
         """See `Bench`."""
@@ -82,18 +80,17 @@ class NativeBench:
     def set_mast(self, role: int, statistics: Statistics) -> None:
         """See `Bench`."""
         for number, (count, total) in zip(self._legal(role), statistics, strict=True):
-            self.search._flight.mast[COUNT, number] = count
-            self.search._flight.mast[SUM, number] = total
+            self.search._flight.mast[number] = count, total
             self.search._flight.quality[number] = total / count if count else 100.0
 
     def mast(self, role: int) -> dict[Move, tuple[float, float]]:
         """See `Bench`."""
-        return self._named(role, self.search._flight.mast.T)
+        return self._named(role, self.search._flight.mast)
 
     def select(self) -> tuple[int, ...]:
         """See `Bench`."""
         self.search.simulate(1)
-        picks = self.search._flight.path[0, 0, 1:]
+        picks = self.search._flight.path[0, 0, PICKS : PICKS + len(self._span) - 1]
         start = int(self._root["moves"]) * UNIT
         return tuple(int(p - self._words[start + role]) for role, p in enumerate(picks))
 

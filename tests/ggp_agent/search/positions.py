@@ -16,7 +16,7 @@ from ggp_agent.parameters import Value
 from ggp_agent.search.memory import NO_BLOCK, UNIT
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
-from ggp_agent.search.tree import FREE, FRESH, TERMINAL, TRIES, USED, WORDS_PER_MOVE
+from ggp_agent.search.tree import FREE, FRESH, TERMINAL, USED, statistics
 from propnet.machine import PropnetStateMachine
 
 GUARD = 600.0
@@ -92,19 +92,18 @@ def root_of(search: NativeSearch) -> Node:
 def _node(search: NativeSearch, number: int) -> Node:
     tree, network = search._tree, search._network
     record, words = tree.nodes[number], tree.pool.words
-    kind, roles, count = int(record["kind"]), len(tree.best), int(record["count"])
+    kind, roles = int(record["kind"]), len(tree.best)
     entries: list[tuple[tuple[Move, int, float], ...]] = []
     if kind != TERMINAL:
-        start, stats = int(record["moves"]) * UNIT, int(record["stats"]) * UNIT
+        start = int(record["moves"]) * UNIT
         for role in range(roles):
             low, high = words[start + role], words[start + role + 1]
             numbers = words[start + roles + 1 + low : start + roles + 1 + high]
             moves = [network.moves[role][n - network.move_span[role]] for n in numbers]
             tries, totals = [0] * len(moves), [0.0] * len(moves)
             if record["stats"] != NO_BLOCK:
-                block = words[stats : stats + WORDS_PER_MOVE * count]
-                totals = block[: 2 * count].view(np.float64)[low:high].tolist()
-                tries = block[TRIES * count : (TRIES + 1) * count][low:high].tolist()
+                known = statistics(tree, number)[1][low:high]
+                tries, totals = known["visits"].tolist(), known["total"].tolist()
             entries.append(tuple(zip(moves, tries, totals, strict=True)))
     goals = tuple(tree.scores[number, :, 0].tolist()) if kind == TERMINAL else ()
     return Node(kind, int(record["visits"]), goals, tuple(entries))

@@ -17,6 +17,7 @@ import pytest
 from ggp_agent.agents import find_agent
 from ggp_agent.parameters import Value
 from ggp_agent.search.final import RootMove, choose_move
+from ggp_agent.search.flight import PICKS
 from ggp_agent.search.mast import decay
 from tests.ggp_agent.search.benches import Bench, NativeBench, PlainBench, picks
 from tests.ggp_agent.search.positions import (
@@ -213,7 +214,7 @@ def second_choice(bench: Bench, child: object, visits: int) -> str:
     search._root = root
     search.simulate(1)
     start = int(tree.nodes["moves"][states.index(child)]) * 16  # type: ignore[arg-type]
-    place = search._flight.path[1, 0, 1]
+    place = search._flight.path[0, 1, PICKS]
     return str(search._network.moves[0][tree.pool.words[start + 3 + place]])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ggp_agent.search.flight import PICKS
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
 from ggp_agent.search.settings import COLUMNS, EPSILON, F32, C, K, settings_row
@@ -78,7 +79,7 @@ def test_every_role_and_simulation_has_its_own_values() -> None:
     explored, greedy = np.zeros(2), np.zeros(2)
     for _ in range(60):
         search.simulate(64)
-        picks = search._flight.path[0, :64, 1]
+        picks = search._flight.path[:64, 0, PICKS]
         explored += np.bincount(picks[::2], minlength=2)
         greedy += np.bincount(picks[1::2], minlength=2)
     on, up = explored / explored.sum(), greedy / greedy.sum()  # moves in order: on, up
@@ -99,7 +100,7 @@ def test_epsilon_may_differ_in_one_batch() -> None:
     search = NativeSearch(machine_of(UP_AND_ON).network, 0, base, 1, tuner)
     search._flight.mast[:] = 1e9
     up = search._network.moves[0].index("up")
-    search._flight.mast[1, up] = 2e9
+    search._flight.mast[up, 1] = 2e9
     search.simulate(64)
     ups = tuner.rewards[-1][:, 0] * 100
     assert (ups[::2] >= 9).all()  # all but the moves that the tree selected, three at most
