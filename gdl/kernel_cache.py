@@ -7,10 +7,13 @@ sources gets a folder of its own: a kernel of old sources can't be taken for one
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numba
 
@@ -24,6 +27,26 @@ in small functions that takes longer than their work."""
 inlined_kernel = numba.njit(cache=True, nogil=True, _nrt=False, forceinline=True)
 """The same for small functions that other kernels call all the time: passing a tuple of many arrays
 copies the descriptions of all of them."""
+
+
+def direct(kernel: Any) -> Callable[..., Any]:
+    """A kernel without its dispatcher, which looks at the types of all arguments at every call.
+
+    For many arrays that takes longer than a small batch of work.  The types have to be the same at
+    every call: those of the first one.
+    """
+    found: list[Callable[..., Any]] = []
+
+    @functools.wraps(kernel)
+    def call(*arguments: Any) -> Any:
+        if found:
+            return found[0](*arguments)
+        result = kernel(*arguments)
+        if not numba.config.DISABLE_JIT and len(kernel.overloads) == 1:
+            found.extend(compiled.entry_point for compiled in kernel.overloads.values())
+        return result
+
+    return call
 
 
 def keep_kernels_of(*folders: Path) -> None:

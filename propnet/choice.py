@@ -6,11 +6,10 @@ b.  Legal moves are counted and walked in groups of 8, whose counts carry-save a
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
 from gdl.kernel_cache import inlined_kernel, kernel
-from propnet.layout import ALL, CHOICE_CODE, I32, NONE, U64, Lanes, Layout
+from propnet.layout import CHOICE_CODE, I32, NONE, U64, Lanes, Layout
 from propnet.vectors import (
     any_lane,
     busy_words,
@@ -27,26 +26,27 @@ from propnet.vectors import (
 GROUP = 8
 CHANCE_PLANES = 16
 
-_ONLY_PHASE = np.int64(0)
-
 
 @inlined_kernel
 def choose_moves(layout: Layout, lanes: Lanes) -> None:
-    """Every role makes one of its legal moves in every lane, all equally likely."""
-    lanes.wanted[:] = ALL
+    """Every role makes one of its legal moves in every active lane, all equally likely."""
+    active = load(lanes.active, 0)
+    for role in range(len(layout.span) - 1):
+        store(lanes.wanted, role, active)
     _choose_at_random(layout, lanes)
 
 
 @kernel
 def choose_moves_greedily(layout: Layout, lanes: Lanes, order: I32, greedy: U64) -> None:
-    """Every role makes its best legal move in the lanes of `greedy`, in others a random one.
+    """In active lanes: every role makes its best legal move in `greedy` ones, else a random one.
 
     `order` (M,) has for every role's span of moves the numbers of these moves (positions in
     `layout.legal`), the best first; `greedy` (R, WORDS) is the lanes in which the role takes the
     first of them that is legal.  In the others all legal moves are equally likely.
     """
+    active = load(lanes.active, 0)
     for role in range(len(layout.span) - 1):
-        store(lanes.wanted, role, ~load(greedy, role))
+        store(lanes.wanted, role, active & ~load(greedy, role))
     _choose_at_random(layout, lanes)
     for role in range(len(layout.span) - 1):
         _take_first(layout, lanes, role, order, greedy)
@@ -90,7 +90,7 @@ def _next_random(a, b, c, d):  # type: ignore[no-untyped-def] # numba infers vec
 def _choose_at_random(layout: Layout, lanes: Lanes) -> None:
     """Uniform moves in the lanes of `wanted`, in other lanes none."""
     if lanes.code[CHOICE_CODE] != 0:
-        call_code(lanes.code[CHOICE_CODE], _ONLY_PHASE, lanes.values)
+        call_code(lanes.code[CHOICE_CODE], lanes.half[0], lanes.values)
     else:
         _choose_in_loops(layout, lanes)
 
@@ -273,9 +273,9 @@ def _subtract(  # type: ignore[no-untyped-def] # numba infers a vector
 
 @kernel
 def _take_first(layout: Layout, lanes: Lanes, role: int, order: I32, greedy: U64) -> None:
-    """Add the first legal move of the order in the lanes of `greedy`."""
+    """Add the first legal move of the order in the active lanes of `greedy`."""
     values = lanes.values
-    undecided = load(greedy, role)
+    undecided = load(greedy, role) & load(lanes.active, 0)
     for k in range(layout.span[role], layout.span[role + 1]):
         if not any_lane(undecided):
             return

@@ -3,7 +3,8 @@
 A function per chunk of the schedule, `void chunk(ptr rows, ptr slots)`, computes `width` words of
 its gates; `rows` are the `values` of `propnet.layout.Lanes`, 8 words a row, and slots are as wide.
 The entry, `void entry(i64 phase, ptr rows)`, calls the chunks of a phase in turn, each 8 / width
-times: chunk by chunk, so that its code and its rows are still in the cache the second time.
+times: chunk by chunk, so that its code and its rows are still in the cache the second time.  For
+phase + HALF it leaves the second half of the lanes alone, if vectors are no wider than a half.
 `propnet.choice_code` writes the choice of moves in the same way.
 
 Values may be kept inverted: a gate all of whose inputs are inverted is the OR of the inputs, and
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from propnet.layout import HALF
 from propnet.network import Network
 from propnet.schedule import COMMIT, REGISTER, ROW, SLOT, Chunk, Operation, Schedule
 from propnet.vectors import WORDS
@@ -47,11 +49,13 @@ def write_entry(addresses: Sequence[Sequence[int]], slots: int, width: int) -> s
     for k in passes:
         for base in ("rows", "slots"):
             lines.append(f"%{base}{k} = getelementptr i8, ptr %{base}, i64 {8 * width * k}")
-    cases = " ".join(f"i64 {phase}, label %phase{phase}" for phase in range(len(addresses)))
+    wholes, halves = dict(enumerate(addresses)), {HALF + p: a for p, a in enumerate(addresses)}
+    cases = " ".join(f"i64 {phase}, label %phase{phase}" for phase in [*wholes, *halves])
     lines.append(f"switch i64 %phase, label %end [{cases}]")
-    for phase, chunks in enumerate(addresses):
+    for phase, chunks in [*wholes.items(), *halves.items()]:
         lines.append(f"phase{phase}:")
-        for address, k in ((address, k) for address in chunks for k in passes):
+        last = max(1, len(passes) // 2) if phase in halves else len(passes)
+        for address, k in ((address, k) for address in chunks for k in passes[:last]):
             function = f"inttoptr (i64 {address} to ptr)"
             lines.append(f"call void {function}(ptr %rows{k}, ptr %slots{k})")
         lines.append("br label %end")

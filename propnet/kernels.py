@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 
 from gdl.kernel_cache import inlined_kernel, kernel
 from propnet.choice import choose_moves, choose_moves_greedily, draw_lanes
-from propnet.layout import ALL, CHOICE_CODE, GATE_CODE, I32, NONE, U64, Lanes, Layout
+from propnet.layout import ALL, CHOICE_CODE, GATE_CODE, HALF, I32, NONE, U64, Lanes, Layout
 from propnet.network import GOALS, POSITION, STEP
 from propnet.schedule import COMMIT
 from propnet.vectors import (
+    LANES,
     WORDS,
     any_lane,
     call_code,
@@ -67,7 +68,7 @@ _COMMIT = np.int64(COMMIT)
 def _sweep(layout: Layout, lanes: Lanes, phase: int) -> None:
     """Evaluate the gates of one phase, in order."""
     if lanes.code[GATE_CODE] != 0:
-        call_code(lanes.code[GATE_CODE], phase, lanes.values)
+        call_code(lanes.code[GATE_CODE], phase + lanes.half[0], lanes.values)
     else:
         _interpret(layout, lanes.values, phase)
 
@@ -132,7 +133,7 @@ def advance(layout: Layout, lanes: Lanes) -> None:
     """
     _evaluate(layout, lanes, _STEP)
     if lanes.code[GATE_CODE] != 0:
-        call_code(lanes.code[GATE_CODE], _COMMIT, lanes.values)
+        call_code(lanes.code[GATE_CODE], _COMMIT + lanes.half[0], lanes.values)
     else:
         _commit(layout, lanes)
 
@@ -152,8 +153,9 @@ def _commit(layout: Layout, lanes: Lanes) -> None:
 
 @kernel
 def reset(layout: Layout, lanes: Lanes, which: U64) -> None:
-    """Put the initial state into the lanes of `which` (1, WORDS)."""
+    """Put the initial state into the lanes of `which` (1, WORDS); all lanes are in use then."""
     chosen = load(which, 0)
+    lanes.half[0] = 0
     for fluent in range(layout.fluents):
         row = 1 + fluent
         if (layout.initial[fluent >> 6] >> np.uint64(fluent & 63)) & _ONE:
@@ -251,8 +253,12 @@ def transpose(block: U64) -> None:
 
 @kernel
 def load_states(layout: Layout, lanes: Lanes, states: U64, count: int) -> None:
-    """Put packed states (count, state_words) into lanes 0 to count - 1; the rest become empty."""
+    """Put packed states (count, state_words) into lanes 0 to count - 1; the rest become empty.
+
+    Where that is no more than half of all lanes, the other half is not in use until the next call.
+    """
     block = lanes.block
+    lanes.half[0] = HALF if count <= LANES // 2 else 0
     for part in range(states.shape[1]):
         for i in range(64):
             for word in range(WORDS):

@@ -26,6 +26,9 @@ NONE = np.uint64(0)
 GATE_CODE, CHOICE_CODE = 0, 1
 """Places in `code`."""
 
+HALF = 8
+"""Added to the phase that machine code is called for where lanes from 256 on are not in use."""
+
 
 class Layout(NamedTuple):
     """A network for kernels; nothing but `code` is written after it was made."""
@@ -90,6 +93,8 @@ class Lanes(NamedTuple):
     """(64, WORDS) one 64 x 64 bit matrix per word"""
     code: I64
     """(2,) the machine code that is used for the present position, 0 for none"""
+    half: I64
+    """(1,) HALF while no lanes from 256 on are in use, else 0; what is in these may be anything"""
 
 
 def layout_of(network: Network) -> Layout:
@@ -140,6 +145,7 @@ def new_lanes(layout: Layout, seed: int) -> Lanes:
         random=random,
         block=rows(64),
         code=np.zeros(2, np.int64),
+        half=np.zeros(1, np.int64),
     )
 
 

@@ -181,7 +181,8 @@ def _credit_playouts(
             if flight.top[move] <= plane:
                 flight.planes[plane * moves + move] = np.uint64(0)
         by_lane = flight.by_lane[plane * LANES : (plane + 1) * LANES]
-        transpose_rows(flight.planes, plane * moves, moves, lanes.block, by_lane)
+        played = batch * playouts
+        transpose_rows(flight.planes, plane * moves, moves, lanes.block, by_lane, played)
     for simulation in range(batch):
         for lane in range(simulation * playouts, (simulation + 1) * playouts):
             count = _list_played(layout, flight, planes, lane)

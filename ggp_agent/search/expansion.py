@@ -41,8 +41,11 @@ PATIENT_ROUNDS = 3
 
 
 @kernel
-def transpose_rows(rows: U64, first: int, count: int, block: U64, by_lane: U64) -> None:
-    """Sets of lanes per move as sets of moves per lane: `by_lane` (L, words of `count` bits)."""
+def transpose_rows(rows: U64, first: int, count: int, block: U64, by_lane: U64, lanes: int) -> None:
+    """Sets of lanes per move as sets of moves per lane: `by_lane` (L, words of `count` bits).
+
+    Only the first `lanes` lanes are written.
+    """
     for column in range((count + 63) >> 6):
         inside = min(64, count - 64 * column)
         for i in range(inside):
@@ -50,7 +53,7 @@ def transpose_rows(rows: U64, first: int, count: int, block: U64, by_lane: U64) 
         for i in range(inside, 64):
             store(block, i, splat(kernels.NONE))
         kernels.transpose(block)
-        for lane in range(64 * WORDS):
+        for lane in range(lanes):
             by_lane[lane, column] = block[lane & 63, lane >> 6]
 
 
@@ -97,7 +100,7 @@ def _see_moves(layout: Layout, lanes: Lanes, flight: Flight, count: int) -> None
     store(lanes.active, 0, load(lanes.active, 0) & ended)
     if any_lane(load(lanes.active, 0)):
         kernels.read_goals(layout, lanes, flight.goals)
-    transpose_rows(flight.rows, 0, len(layout.legal), lanes.block, flight.by_lane)
+    transpose_rows(flight.rows, 0, len(layout.legal), lanes.block, flight.by_lane, count)
 
 
 @part

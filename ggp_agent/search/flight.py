@@ -143,7 +143,7 @@ def new_flight(layout: Layout, agent: Agent, chance: int, seed: int) -> Flight:
         times=np.zeros(max(moves, limit * roles), np.float32),
         keys=np.zeros(LANES, np.uint64),
         log_roots=np.sqrt(np.log(numbers)).astype(np.float32),
-        inverse_roots=np.float32(1.0) / np.sqrt(numbers.astype(np.float32)),
+        inverse_roots=(np.float32(1.0) / np.sqrt(numbers.astype(np.float32))).astype(np.float32),
         random=random.integers(0, 2**64, size=1, dtype=np.uint64),
         totals=np.zeros(6, np.int64),
         chance=chance,

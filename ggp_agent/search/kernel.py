@@ -19,6 +19,9 @@ _INNER: dict[str, bool] = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_
 entry: Any = gdl.kernel_cache.kernel
 """decorator for kernels that Python calls; they allocate nothing, like all of them"""
 
+direct = gdl.kernel_cache.direct
+"""decorator for entries of many arrays that only Python calls, always with the same types"""
+
 kernel: Any = njit(_nrt=False, **_INNER)
 """decorator for kernels that kernels call"""
 

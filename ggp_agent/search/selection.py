@@ -38,7 +38,8 @@ def random_word(random: U64) -> np.uint64:
 def random_below(random: U64, bound: int) -> int:
     """A uniform integer below `bound`."""
     # 32 bits times a small bound: the bias is below bound / 2^32
-    return int(((random_word(random) >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
+    drawn = ((random_word(random) >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32)
+    return int(np.int64(drawn))  # signed, for numba compares signed and unsigned as doubles
 
 
 @part

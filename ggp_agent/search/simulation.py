@@ -10,13 +10,14 @@ from ggp_agent.search.backpropagation import back_up
 from ggp_agent.search.descent import count_edges, descend, take_off
 from ggp_agent.search.expansion import PATIENT_ROUNDS, expand
 from ggp_agent.search.flight import PLAYOUTS, SIMULATIONS, Flight
-from ggp_agent.search.kernel import entry
+from ggp_agent.search.kernel import direct, entry
 from ggp_agent.search.playout import play_out
 from ggp_agent.search.solver import prove
 from ggp_agent.search.tree import NO_NODE, Tree, copy_state, make_room
 from propnet.layout import Lanes, Layout
 
 
+@direct
 @entry
 def simulate_batch(
     layout: Layout,

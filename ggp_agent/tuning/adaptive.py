@@ -17,7 +17,7 @@ import numpy as np
 from ggp_agent.agents import Agent
 from ggp_agent.errors import ParameterError
 from ggp_agent.parameters import PER_SIMULATION
-from ggp_agent.search.kernel import entry
+from ggp_agent.search.kernel import direct, entry
 from ggp_agent.search.settings import settings_row
 from ggp_agent.search.trace import Trace
 from ggp_agent.tuning.cma_es import CmaTuner
@@ -151,6 +151,7 @@ def usual_parameters(agent: Agent, count: int) -> tuple[str, ...]:
     return tuple(chosen[:count])
 
 
+@direct
 @entry
 def fill_rows(rows: F32, picks: I32, table: F32, columns: I32) -> None:
     """Put the values of `picks` (count, R, d) into their columns of `rows` (B, R, COLUMNS)."""

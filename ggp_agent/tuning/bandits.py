@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp_agent.search.kernel import entry, part
+from ggp_agent.search.kernel import direct, entry, part
 from ggp_agent.tuning.dice import below, chance
 from ggp_agent.tuning.model import (
     ALL,
@@ -138,6 +138,7 @@ def _new_seen(space: Space, roles: int, seed: int, kind: Bandits) -> Seen:
     )
 
 
+@direct
 @entry
 def ask_bandits(
     model: Model,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ggp_agent.search.kernel import entry, part
+from ggp_agent.search.kernel import direct, entry, part
 from ggp_agent.tuning.dice import below, chance, shuffle
 from ggp_agent.tuning.model import (
     Model,
@@ -82,6 +82,7 @@ class EvolutionTuner:
         tell_scores(self._scores, rewards, len(rewards), share)
 
 
+@direct
 @entry
 def ask_evolution(
     model: Model,

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp_agent.search.kernel import entry, part
+from ggp_agent.search.kernel import direct, entry, part
 from ggp_agent.tuning.dice import below, two_below
 from ggp_agent.tuning.space import F32, F64, I32, Space
 
@@ -201,6 +201,7 @@ def total_of(rewards: F32, role: int, combination: int, count: int, share: int) 
     return total
 
 
+@direct
 @entry
 def ask_at_random(model: Model, count: int, share: int) -> None:
     """Random legal combinations."""
@@ -211,6 +212,7 @@ def ask_at_random(model: Model, count: int, share: int) -> None:
             ask_for(model, combination, role, weight_of(combination, count, share))
 
 
+@direct
 @entry
 def tell_rewards(model: Model, rewards: F32, count: int, share: int) -> None:
     """(count, R) the rewards of the simulations in flight."""

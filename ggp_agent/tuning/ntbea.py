@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ggp_agent.search.kernel import entry, part
+from ggp_agent.search.kernel import direct, entry, part
 from ggp_agent.tuning.dice import below
 from ggp_agent.tuning.model import (
     ALL,
@@ -71,6 +71,7 @@ class NtbeaTuner:
         tell_rewards(self.model, rewards, len(rewards), share)
 
 
+@direct
 @entry
 def ask_ntbea(
     model: Model, bounds: F64, present: I32, mutants: I32, count: int, share: int, c: float

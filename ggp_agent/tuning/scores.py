@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ggp_agent.search.kernel import entry, part
+from ggp_agent.search.kernel import direct, entry, part
 from ggp_agent.tuning.model import number_of, total_of, weight_of
 from ggp_agent.tuning.space import F32, F64, I32
 
@@ -30,6 +30,7 @@ def new_scores(roles: int, candidates: int, most: int) -> Scores:
     return Scores(np.zeros((roles, candidates, 2)), np.zeros((most, roles), np.int32))
 
 
+@direct
 @entry
 def tell_scores(scores: Scores, rewards: F32, count: int, share: int) -> None:
     """(count, R) the rewards of the simulations in flight; see `model` for shares."""

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ggp_agent.search.kernel import entry, part
+from ggp_agent.search.kernel import direct, entry, part
 from ggp_agent.tuning.dice import below, real, shuffle
 from ggp_agent.tuning.model import (
     Model,
@@ -119,6 +119,7 @@ class LsiTuner:
         return [int(stage) for stage in self._lsi.state[:, STAGE]]
 
 
+@direct
 @entry
 def ask_lsi(
     model: Model,

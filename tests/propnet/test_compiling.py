@@ -155,6 +155,31 @@ def test_too_many_moves_are_chosen_from_by_the_kernels() -> None:
     assert np.bitwise_count(lanes.values[layout.first_move :][: MOST_MOVES + 1]).sum() == LANES
 
 
+@pytest.mark.parametrize("count", [64, 256, 320])
+def test_few_lanes_do_what_they_do_among_many(count: int) -> None:
+    """Where only half of the lanes is in use, the code for the other half is left out."""
+    network = compile_network(ground(tic_tac_toe()))
+    runs = []
+    for loaded in (count, LANES):
+        layout, lanes = _ready(network)
+        _compiled(layout, network)
+        states = np.repeat(layout.initial[np.newaxis], LANES, axis=0)
+        kernels.load_states(layout, lanes, states, loaded)
+        assert bool(lanes.half[0]) == (loaded <= LANES // 2)
+        goals = np.zeros((2, LANES), np.uint8)
+        for _ in range(6):
+            kernels.see_position(layout, lanes)
+            kernels.choose_moves(layout, lanes)
+            kernels.advance(layout, lanes)
+        kernels.see_position(layout, lanes)
+        kernels.read_goals(layout, lanes, goals)
+        kernels.save_states(layout, lanes, states, count)
+        runs.append((states[:count].copy(), goals[:, :count].copy()))
+    for one, other in zip(*runs, strict=True):
+        assert (one == other).all()
+    assert len(np.unique(runs[0][0], axis=0)) > count // 4
+
+
 @pytest.mark.parametrize("chunk", [1, 7, 60])
 def test_chunks_and_slots_change_nothing(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With small chunks most values go through slots, many values through each."""

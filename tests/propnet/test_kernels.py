@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gdl.grounding import ground
 from gdl.rules import RuleSheet
 from propnet import kernels
+from propnet.compiling import compile_in_background
 from propnet.layout import Lanes, Layout, layout_of, new_lanes, pack, state_words, unpack
 from propnet.network import Network, compile_network
 from propnet.vectors import LANES, WORDS
@@ -354,6 +355,28 @@ def test_lanes_are_drawn_with_their_own_probabilities() -> None:
             )
 
 
+@pytest.mark.parametrize("code", [False, True])
+def test_lanes_that_are_not_active_make_no_move_and_draw_nothing(code: bool) -> None:
+    network = _choice(9)
+    layout, lanes = _ready(network)
+    if code:
+        compilation = compile_in_background(network, layout)
+        assert compilation is not None and compilation.wait(60)
+    lanes.active[:] = 0
+    lanes.active[0, 3] = np.uint64(0b1011)
+    before = lanes.random.copy()
+    _load(layout, lanes, np.ones((LANES, 9), np.bool_))
+    kernels.see_position(layout, lanes)
+    for greedy in (0, kernels.ALL):
+        kernels.choose_moves(layout, lanes)
+        if greedy:
+            order, rows = np.arange(9, dtype=np.int32), np.full((1, WORDS), greedy)
+            kernels.choose_moves_greedily(layout, lanes, order, rows)
+        made = np.bitwise_or.reduce(lanes.values[layout.first_move :][:9])
+        assert (made == lanes.active[0]).all()
+    assert (before != lanes.random).any(axis=0).tolist() == [w == 3 for w in range(WORDS)]
+
+
 def test_what_a_word_draws_does_not_depend_on_the_other_words() -> None:
     """The same lanes in words 2 and 5 choose the same, whatever is in the other words."""
     layout, lanes = _ready(_choice(9))
@@ -365,6 +388,7 @@ def test_what_a_word_draws_does_not_depend_on_the_other_words() -> None:
         for word in kept:
             state[64 * word : 64 * word + 64] = bits[64 * word : 64 * word + 64]
         lanes = new_lanes(layout, seed=4)
+        lanes.active[:] = kernels.ALL
         made = []
         for _ in range(5):
             _load(layout, lanes, state)
