@@ -208,7 +208,7 @@ _DECLARED = (
     ),
     Parameter(
         "ramp",
-        32,
+        64,
         "at most (visits of the root) / ramp simulations in flight; 0: no such limit",
         high=1e6,
     ),

@@ -83,7 +83,7 @@ def measure(name: str, agent: Agent, seconds: float, positions: int, seed: int) 
     search = NativeSearch(machine.network, 0, agent, seed, tuner, machine.layout)
     search.simulate(1)  # kernels are loaded here
     traces = []
-    for state in _positions(machine, positions, seed):
+    for state in search_positions(machine, positions, seed):
         search.enter(state, None)
         search.think(time.monotonic() + seconds, lambda: False)
         traces.append(search.trace())
@@ -107,7 +107,7 @@ def measure(name: str, agent: Agent, seconds: float, positions: int, seed: int) 
     }
 
 
-def _positions(machine: PropnetStateMachine, count: int, seed: int) -> list[State]:
+def search_positions(machine: PropnetStateMachine, count: int, seed: int) -> list[State]:
     """The initial state, and others at equal distances along a random playout."""
     dice, states = random.Random(seed), [machine.initial_state]
     while not machine.is_terminal(states[-1]) and len(states) < 500:
