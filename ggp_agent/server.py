@@ -322,6 +322,11 @@ class AgentServer:
         """The port; the one that the system chose once `start` has returned."""
         return self._port
 
+    async def check_address(self) -> None:
+        """Raise `PlayerError` where the port or host can't be had, before anything long begins."""
+        for sock in await bind(self._host, self._port):
+            sock.close()
+
     async def start(self) -> None:
         """Listen.  Raises `PlayerError` where the port or host can't be had."""
         sockets = await bind(self._host, self._port)

@@ -75,6 +75,7 @@ async def _serve(
         "agent %s, seed %d; loading (the very first time takes a minute)", agent.name, seed
     )
     try:
+        await server.check_address()
         await pool.prepare()
         await serve_until_signal(server)
     finally:

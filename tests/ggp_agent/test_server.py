@@ -807,8 +807,9 @@ async def test_port_in_use_is_one_clear_line() -> None:
     async with serving() as client:
         port = client.server.port
         second = AgentServer(FakeMaker(), name="Second", host="127.0.0.1", port=port)
-        with pytest.raises(PlayerError, match=f"port {port} is in use"):
-            await second.start()
+        for attempt in (second.check_address, second.start):
+            with pytest.raises(PlayerError, match=f"port {port} is in use"):
+                await attempt()
         await second.close()
 
 
