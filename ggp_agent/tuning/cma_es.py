@@ -31,15 +31,15 @@ from ggp_agent.tuning.space import F32, F64, I32, Space
 
 STEP_SIZE = 0.3
 PENALTY = 100.0
-ROUNDS = 32
+MOST_ROUNDS = 2048
 BY_FITNESS = frozenset(("ftarget", "tolfun", "tolfunhist", "tolfunrel", "tolflatfitness"))
 BY_PROGRESS = frozenset(("tolstagnation",))
 """Criteria for stopping that look at fitness: its values, and their course."""
 
 
 def rounds_for(in_flight: int) -> int:
-    """Rounds of a generation: 1 for few simulations in flight, 8192 for 512."""
-    return max(1, in_flight * in_flight // ROUNDS)
+    """Rounds of a generation: 1 for few simulations in flight, 64 for 16, 2048 from 91 on."""
+    return min(MOST_ROUNDS, max(1, in_flight * in_flight // 4))
 
 
 class CmaTuner:
