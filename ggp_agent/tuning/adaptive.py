@@ -53,6 +53,8 @@ class SelfAdaptive:
         self._trace: Callable[[], Trace] | None = None
         self._told = self._batches = 0
         self._length = 0.0
+        if isinstance(self.tuner, CmaTuner):
+            self.tuner.sequential = agent["in_flight"] == 1
         if isinstance(self.tuner, LsiTuner):
             self.tuner.samples = int(agent.number("tuner_samples")) or None
 

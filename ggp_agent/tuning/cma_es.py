@@ -31,6 +31,8 @@ from ggp_agent.tuning.space import F32, F64, I32, Space
 
 STEP_SIZE = 0.3
 PENALTY = 100.0
+FEWEST_BATCHES = 40
+"""Batches that a generation lasts where more than one simulation may be in flight; about."""
 MOST_ROUNDS = 2048
 BY_FITNESS = frozenset(("ftarget", "tolfun", "tolfunhist", "tolfunrel", "tolflatfitness"))
 BY_PROGRESS = frozenset(("tolstagnation",))
@@ -38,8 +40,8 @@ BY_PROGRESS = frozenset(("tolstagnation",))
 
 
 def rounds_for(in_flight: int) -> int:
-    """Rounds of a generation: 1 for few simulations in flight, 64 for 16, 2048 from 91 on."""
-    return min(MOST_ROUNDS, max(1, in_flight * in_flight // 4))
+    """Rounds of a generation where more may be in flight: 5 for 1, 80 for 16, 2048 from 91 on."""
+    return min(MOST_ROUNDS, max(FEWEST_BATCHES * in_flight // 8, in_flight * in_flight // 4))
 
 
 class CmaTuner:
@@ -48,6 +50,8 @@ class CmaTuner:
     def __init__(
         self, space: Space, roles: int, most: int, seed: int, restarts: bool = False
     ) -> None:
+        self.sequential = most == 1
+        """never more than one in flight: then this is exactly the paper's algorithm"""
         self._random = np.random.Generator(np.random.PCG64([seed, 5]))
         self._roles = [_Evolution(len(space.names), self._random, restarts) for _ in range(roles)]
         self._points = np.zeros((most, roles, len(space.names)))
@@ -66,7 +70,7 @@ class CmaTuner:
             return self._points[:points]
         self._pass_on()
         for role, evolution in enumerate(self._roles):
-            slots = evolution.ask(points, count)
+            slots = evolution.ask(points, 0 if self.sequential else count)
             self._slots[:points, role] = slots
             self._points[:points, role] = evolution.inside[slots]
         self._batch = (count, share)
@@ -154,7 +158,10 @@ class _Evolution:
         self._cursor = self._in_flight = self._told = 0
 
     def ask(self, count: int, simulations: int) -> I32:
-        """(count,) the individuals to simulate next, by number, in so many simulations."""
+        """(count,) the individuals to simulate next, by number, with so many in flight.
+
+        None in flight means that each individual is simulated once.
+        """
         if not self.ended and self._is_evaluated():
             self._go_on()
         size = len(self.individuals)
@@ -169,7 +176,7 @@ class _Evolution:
             return 2**62
         if points < 2 * len(self.individuals):
             return 0
-        rounds = 1 if self._is_mean else rounds_for(self._in_flight)
+        rounds = self._rounds()
         return rounds * len(self.individuals) - self._told
 
     def tell(self, slots: I32, totals: F64, weights: NDArray[np.int64]) -> None:
@@ -189,8 +196,11 @@ class _Evolution:
         spread = self._strategy.sigma * np.sqrt(np.diag(self._strategy.C))
         return np.array(self._strategy.mean), np.asarray(spread, np.float64)
 
+    def _rounds(self) -> int:
+        return 1 if self._is_mean or not self._in_flight else rounds_for(self._in_flight)
+
     def _is_evaluated(self) -> bool:
-        rounds = 1 if self._is_mean else rounds_for(self._in_flight)
+        rounds = self._rounds()
         if self._told < rounds * len(self.individuals):
             return False
         return bool(self._counts.min() >= rounds)
