@@ -1,0 +1,176 @@
+"""A tuner that decides on line which parameters it tunes, and how many: `choosing`.
+
+Sironi, Liu, Winands (2020) choose by hand what is tuned, and propose (section VII) to make these
+choices a part of the adaptation.  Here every variable decides before every simulation whether it
+stays at its default, the agent's own value, or is tuned, by UCB1 over these two:
+
+- The default is worth its mean.
+- Tuning is worth the mean of the best other value, not that of all simulations in which the
+  variable was tuned, most of which at first only try values.
+
+Where it is tuned it gets the other value with the highest bound (UCB1 again).  So every variable is
+at its default in half of the simulations at first, however many values it has; one for which no
+value is better stays there more and more, and the others are tuned more and more.
+
+Where a link leaves no choice, nothing is decided: Ref is unused, and not tuned, where K = 0, and is
+tuned where its default is not legal.
+
+With many simulations in flight: in flight counts as visited, for decisions and for values.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ggp_agent.search.kernel import entry, part
+from ggp_agent.tuning.bandits import I64, MOST_VALUES, key_picked, key_values
+from ggp_agent.tuning.dice import below
+from ggp_agent.tuning.model import (
+    ALL,
+    ASKED,
+    FIRST,
+    MEAN,
+    SIZE,
+    URGENCY,
+    Model,
+    allowed,
+    ask_for,
+    bound_of,
+    exploration,
+    groups,
+    new_model,
+    number_of,
+    tell_rewards,
+    weight_of,
+)
+from ggp_agent.tuning.space import F32, I32, Space
+
+DEFAULT, TUNED = range(2)
+"""What can be decided about a variable."""
+
+C_DECISION = 1.0
+"""Exploration constant of the decisions."""
+C_VALUE = 0.5
+"""Exploration constant of the values of variables that are tuned."""
+
+
+class ChoosingTuner:
+    """A `DiscreteTuner` that also decides which variables leave their defaults."""
+
+    def __init__(
+        self,
+        space: Space,
+        roles: int,
+        most: int,
+        seed: int,
+        c_decision: float = C_DECISION,
+        c_value: float = C_VALUE,
+    ) -> None:
+        self.model = new_model(space, roles, most, seed)
+        self.decisions = decisions_of(space)
+        self.decided = new_model(self.decisions, roles, most, seed)
+        """statistics of the decisions: its combinations are the sets of variables tuned"""
+        self._defaults = np.array(space.defaults, np.int32)
+        self._keys = np.zeros((roles, 1 + sum(space.sizes)), np.int64)
+        self._constants = c_decision, c_value
+
+    def ask(self, count: int, share: int = 1) -> I32:
+        """See `DiscreteTuner.ask`."""
+        ask_choosing(
+            self.model, self.decided, self._defaults, self._keys, count, share, *self._constants
+        )
+        return self.model.picks[: groups(count, share)]
+
+    def tell(self, rewards: F32, share: int = 1) -> None:
+        """See `DiscreteTuner.tell`."""
+        tell_rewards(self.model, rewards, len(rewards), share)
+        tell_rewards(self.decided, rewards, len(rewards), share)
+
+
+def decisions_of(space: Space) -> Space:
+    """The same variables with the values `DEFAULT` and `TUNED`."""
+    variables = len(space.names)
+    return Space(space.names, ((DEFAULT, TUNED),) * variables, ((0.0, 1.0),) * variables)
+
+
+@entry
+def ask_choosing(
+    model: Model,
+    decided: Model,
+    defaults: I32,
+    keys: I64,
+    count: int,
+    share: int,
+    c_decision: float,
+    c_value: float,
+) -> None:
+    """Decide and choose values for every role.
+
+    `defaults` (d,) the picks of variables that are not tuned, `keys` (R, values + 1) room.
+    """
+    for role in range(model.picks.shape[1]):
+        root = exploration(model.arms[role, ALL, ASKED])
+        key_values(model, role, keys[role], c_value * root)
+        for combination in range(number_of(count, share)):
+            pick = model.picks[combination, role]
+            tuned = decided.picks[combination, role]
+            _choose(model, decided, role, pick, tuned, defaults, keys[role], c_decision * root)
+            weight = weight_of(combination, count, share)
+            ask_for(model, combination, role, weight)
+            ask_for(decided, combination, role, weight)
+            key_picked(model, role, pick, keys[role], c_value * root)
+
+
+@part
+def _choose(
+    model: Model,
+    decided: Model,
+    role: int,
+    pick: I32,
+    tuned: I32,
+    defaults: I32,
+    keys: I64,
+    bonus: float,
+) -> None:
+    """Decide about every variable, and pick its value."""
+    for i in range(pick.shape[0]):
+        pick[i] = -1
+    for i in range(pick.shape[0]):
+        only, never = allowed(model.links, pick, i)
+        tuned[i] = DEFAULT
+        if only < 0:
+            other, mean = _best_other(model, role, i, defaults[i], never, keys)
+            only = defaults[i]
+            if other >= 0 and (
+                only == never or _is_tuned(model, decided, role, i, only, mean, bonus)
+            ):
+                tuned[i], only = TUNED, other
+        pick[i] = only
+
+
+@part
+def _is_tuned(
+    model: Model, decided: Model, role: int, variable: int, default: int, mean: float, bonus: float
+) -> bool:
+    """Whether UCB1 prefers tuning, which is worth `mean`, to the default; ties by a coin."""
+    stay = bound_of(model, role, model.shape[FIRST, variable] + default, bonus)
+    times = decided.arms[role, decided.shape[FIRST, variable] + TUNED, ASKED]
+    tune = mean + bonus / math.sqrt(times) if times > 0.0 else URGENCY
+    return tune > stay or (tune == stay and below(model.random[role], 2) == 1)
+
+
+@part
+def _best_other(
+    model: Model, role: int, variable: int, default: int, never: int, keys: I64
+) -> tuple[int, float]:
+    """Of all values but these two: the one with the greatest key, -1 for none; the best mean."""
+    first = model.shape[FIRST, variable]
+    best, mean = np.int64(-1), 0.0
+    for value in range(model.shape[SIZE, variable]):
+        if value != default and value != never:
+            best = max(best, keys[first + value])
+            if model.arms[role, first + value, ASKED] > 0.0:
+                mean = max(mean, model.arms[role, first + value, MEAN])
+    return best & np.int64(MOST_VALUES - 1) if best >= 0 else np.int64(-1), mean
