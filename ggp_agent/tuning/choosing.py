@@ -31,7 +31,6 @@ from ggp_agent.tuning.model import (
     ALL,
     ASKED,
     FIRST,
-    MEAN,
     SIZE,
     URGENCY,
     Model,
@@ -50,8 +49,10 @@ from ggp_agent.tuning.space import F32, I32, Space
 DEFAULT, TUNED = range(2)
 """What can be decided about a variable."""
 
-C_DECISION = 1.0
-"""Exploration constant of the decisions."""
+C_DEFAULT, C_TUNED = 1.0, 0.33
+"""Exploration constants of the decisions."""
+DOUBT = 0.1
+"""The best other value is the one with the highest lower bound, by this constant."""
 C_VALUE = 0.5
 """Exploration constant of the values of variables that are tuned."""
 
@@ -65,7 +66,9 @@ class ChoosingTuner:
         roles: int,
         most: int,
         seed: int,
-        c_decision: float = C_DECISION,
+        c_default: float = C_DEFAULT,
+        c_tuned: float = C_TUNED,
+        doubt: float = DOUBT,
         c_value: float = C_VALUE,
     ) -> None:
         self.model = new_model(space, roles, most, seed)
@@ -74,7 +77,7 @@ class ChoosingTuner:
         """statistics of the decisions: its combinations are the sets of variables tuned"""
         self._defaults = np.array(space.defaults, np.int32)
         self._keys = np.zeros((roles, 1 + sum(space.sizes)), np.int64)
-        self._constants = c_decision, c_value
+        self._constants = c_default, c_tuned, doubt, c_value
 
     def ask(self, count: int, share: int = 1) -> I32:
         """See `DiscreteTuner.ask`."""
@@ -103,7 +106,9 @@ def ask_choosing(
     keys: I64,
     count: int,
     share: int,
-    c_decision: float,
+    c_default: float,
+    c_tuned: float,
+    doubt: float,
     c_value: float,
 ) -> None:
     """Decide and choose values for every role.
@@ -112,11 +117,12 @@ def ask_choosing(
     """
     for role in range(model.picks.shape[1]):
         root = exploration(model.arms[role, ALL, ASKED])
+        constants = c_default * root, c_tuned * root, doubt * root
         key_values(model, role, keys[role], c_value * root)
         for combination in range(number_of(count, share)):
             pick = model.picks[combination, role]
             tuned = decided.picks[combination, role]
-            _choose(model, decided, role, pick, tuned, defaults, keys[role], c_decision * root)
+            _choose(model, decided, role, pick, tuned, defaults, keys[role], constants)
             weight = weight_of(combination, count, share)
             ask_for(model, combination, role, weight)
             ask_for(decided, combination, role, weight)
@@ -132,7 +138,7 @@ def _choose(
     tuned: I32,
     defaults: I32,
     keys: I64,
-    bonus: float,
+    constants: tuple[float, float, float],
 ) -> None:
     """Decide about every variable, and pick its value."""
     for i in range(pick.shape[0]):
@@ -141,10 +147,10 @@ def _choose(
         only, never = allowed(model.links, pick, i)
         tuned[i] = DEFAULT
         if only < 0:
-            other, mean = _best_other(model, role, i, defaults[i], never, keys)
+            other, worth = _best_other(model, role, i, defaults[i], never, keys, constants[2])
             only = defaults[i]
             if other >= 0 and (
-                only == never or _is_tuned(model, decided, role, i, only, mean, bonus)
+                only == never or _is_tuned(model, decided, role, i, only, worth, constants)
             ):
                 tuned[i], only = TUNED, other
         pick[i] = only
@@ -152,25 +158,33 @@ def _choose(
 
 @part
 def _is_tuned(
-    model: Model, decided: Model, role: int, variable: int, default: int, mean: float, bonus: float
+    model: Model,
+    decided: Model,
+    role: int,
+    variable: int,
+    default: int,
+    worth: float,
+    constants: tuple[float, float, float],
 ) -> bool:
-    """Whether UCB1 prefers tuning, which is worth `mean`, to the default; ties by a coin."""
-    stay = bound_of(model, role, model.shape[FIRST, variable] + default, bonus)
+    """Whether UCB1 prefers tuning, for what it is worth, to the default; ties by a coin."""
+    stay = bound_of(model, role, model.shape[FIRST, variable] + default, constants[0])
     times = decided.arms[role, decided.shape[FIRST, variable] + TUNED, ASKED]
-    tune = mean + bonus / math.sqrt(times) if times > 0.0 else URGENCY
+    tune = worth + constants[1] / math.sqrt(times) if times > 0.0 else URGENCY
     return tune > stay or (tune == stay and below(model.random[role], 2) == 1)
 
 
 @part
 def _best_other(
-    model: Model, role: int, variable: int, default: int, never: int, keys: I64
+    model: Model, role: int, variable: int, default: int, never: int, keys: I64, doubt: float
 ) -> tuple[int, float]:
-    """Of all values but these two: the one with the greatest key, -1 for none; the best mean."""
+    """Of all values but these two: that with the greatest key, -1 for none; best lower bound."""
     first = model.shape[FIRST, variable]
-    best, mean = np.int64(-1), 0.0
+    best, worth = np.int64(-1), -doubt
     for value in range(model.shape[SIZE, variable]):
         if value != default and value != never:
             best = max(best, keys[first + value])
             if model.arms[role, first + value, ASKED] > 0.0:
-                mean = max(mean, model.arms[role, first + value, MEAN])
-    return best & np.int64(MOST_VALUES - 1) if best >= 0 else np.int64(-1), mean
+                worth = max(worth, bound_of(model, role, first + value, -doubt))
+    if best < 0:
+        return np.int64(-1), worth  # type: ignore[return-value]  # one type for numba
+    return best & np.int64(MOST_VALUES - 1), worth  # type: ignore[return-value]

@@ -164,9 +164,7 @@ def _number(name: str, text: str) -> float:
     return float(PARAMETERS[name].parse(text))
 
 
-def _space(
-    domains: dict[str, list[float]], own: set[str], values: Mapping[str, float]
-) -> Space:
+def _space(domains: dict[str, list[float]], own: set[str], values: Mapping[str, float]) -> Space:
     if not domains:
         raise ParameterError("no parameter to tune")
     for name, (column, _, choices) in STRATEGIES.items():

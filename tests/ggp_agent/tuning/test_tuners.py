@@ -177,6 +177,10 @@ class TestRegret:
     def test_ntbea_and_nmc_clearly_beat_random(self, name: str, landscape: str) -> None:
         assert is_clearly_less(regrets_of(name, landscape), regrets_of("random", landscape))
 
+    @pytest.mark.parametrize(("landscape", "other"), [("trap", "random"), ("sparse", "ntbea")])
+    def test_choosing_clearly_beats_others(self, landscape: str, other: str) -> None:
+        assert is_clearly_less(regrets_of("choosing", landscape), regrets_of(other, landscape))
+
     def test_ntbea_beats_random_in_the_trap_but_not_clearly(self) -> None:
         """At about 0.8 times its regret: see docs/tuning.md."""
         assert mean_difference(regrets_of("ntbea", "trap"), regrets_of("random", "trap")).high < 0

@@ -1,0 +1,160 @@
+"""The tuner that decides what it tunes: choice by choice, in the long run, and what it tells."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from ggp_agent.tuning.choosing import C_DEFAULT, C_TUNED, C_VALUE, DOUBT, TUNED, ChoosingTuner
+from ggp_agent.tuning.insight import insight
+from ggp_agent.tuning.model import ASKED, FIRST, KNOWN
+from ggp_agent.tuning.space import Space, read_space
+from tests.ggp_agent.tuning.oracle import FLIGHTS, SPACES, Oracle, Picks, rows, run, script, spread
+
+OTHER_DEFAULTS = {
+    "without GRAVE": read_space("K=0,10,100,Ref=0,50,C=0.1,0.2,0.4", {"K": 0.0}),
+    "nothing else legal": read_space("K=0,10,100,Ref=50,100", {"Ref": 60.0}),
+    "Ref first": read_space("Ref=0,50,C=0.1,0.2,K=0,10,100"),
+}
+EVERY_SPACE = {**SPACES, **OTHER_DEFAULTS}
+
+
+class Decisions:
+    """What may be decided and chosen, by the formulas, for one role."""
+
+    def __init__(self, space: Space, oracle: Oracle) -> None:
+        self.space, self.oracle = space, oracle
+        self.times = [0] * len(space.names)
+
+    def tuned(self, picks: Picks) -> list[bool]:
+        """Which variables were tuned; asserts that this, and their values, are for the best."""
+        return [self._tuned(i, picks) for i in range(len(picks))]
+
+    def _tuned(self, i: int, picks: Picks) -> bool:
+        legal = {other[i] for other in self.oracle.legal if other[:i] == picks[:i]}
+        assert picks[i] in legal
+        default = self.space.defaults[i]
+        others = legal - {default}
+        free = default in legal and others
+        if not free:
+            return len(legal) > 1 and self._is_best(i, picks[i], others)
+        stay = self.oracle.bound((f"of {i}", default), C_DEFAULT)
+        tune = self._worth_of_tuning(i, others)
+        if picks[i] == default:
+            assert stay >= tune - 1e-9
+            return False
+        assert tune >= stay - 1e-9
+        return self._is_best(i, picks[i], others)
+
+    def _worth_of_tuning(self, i: int, others: set[int]) -> float:
+        if self.times[i] == 0:
+            return 1.0
+        keys = [key for value in others if (key := (f"of {i}", value)) in self.oracle.arms]
+        best = max((self.oracle.bound(key, -DOUBT) for key in keys), default=-math.inf)
+        n = max(1, self.oracle.frozen)
+        return best + C_TUNED * math.sqrt(math.log(n) / self.times[i])
+
+    def _is_best(self, i: int, pick: int, others: set[int]) -> bool:
+        bounds = {value: self.oracle.bound((f"of {i}", value), C_VALUE) for value in others}
+        assert bounds[pick] >= max(bounds.values()) - 1e-6
+        return True
+
+
+@pytest.mark.parametrize(("batch", "share"), FLIGHTS)
+@pytest.mark.parametrize("name", EVERY_SPACE)
+def test_every_variable_stays_or_is_tuned_by_ucb1(name: str, batch: int, share: int) -> None:
+    space = EVERY_SPACE[name]
+    tuner, oracle, rewards = ChoosingTuner(space, 2, 64, 3), Oracle(space), script(1)
+    decisions = Decisions(space, oracle)
+    seen: Counter[tuple[bool, ...]] = Counter()
+    for _ in range(1200 // batch):
+        oracle.begin_batch()
+        chosen = rows(tuner.ask(batch, share))
+        everybody = spread(chosen, batch, share)
+        for number, picks in enumerate(chosen):
+            tuned = decisions.tuned(picks)
+            weight = len(everybody[number * share : (number + 1) * share])
+            oracle.ask(picks, weight)
+            for i, on in enumerate(tuned):
+                decisions.times[i] += weight * on
+            seen[tuple(tuned)] += weight
+        told = np.array([next(rewards) for _ in everybody], np.float32)
+        tuner.tell(np.stack([told, 1 - told], axis=1), share)
+        for picks, reward in zip(everybody, told.tolist(), strict=True):
+            oracle.tell(picks, reward)
+    arms, first = tuner.decided.arms[0], tuner.decided.shape[FIRST]
+    assert [int(n) for n in arms[first[:-1] + TUNED, ASKED]] == decisions.times
+    for code, times in enumerate(arms[first[-1] :, KNOWN]):
+        on = np.unravel_index(code, tuner.decisions.sizes)
+        assert times == seen[tuple(map(bool, on))]
+    assert len(seen) > 1
+
+
+def test_where_all_are_alike_variables_stay_at_their_defaults() -> None:
+    tuner = ChoosingTuner(read_space("K,Ref,C,epsilon,VO,T"), 1, 16, 1)
+    run(tuner, 0.5, 4800, 16)
+    tuned = tuner.decided.arms[0, tuner.decided.shape[FIRST, :-1] + TUNED, ASKED]
+    assert (tuned > 0.02 * 4800).all(), "each is tried"
+    assert (tuned < 0.15 * 4800).all()
+
+
+def test_late_feedback_is_spread_over_values() -> None:
+    """With 64 in flight several are tuned, with different values, before any reward is known."""
+    space = read_space("K,Ref,C,epsilon,VO,T")
+    tuner = ChoosingTuner(space, 1, 64, 1)
+    run(tuner, 0.5, 640, 64)
+    chosen = rows(tuner.ask(64))
+    for i, default in enumerate(space.defaults):
+        values = Counter(picks[i] for picks in chosen)
+        assert values[default] > 32
+        assert len(values) >= 3
+
+
+@pytest.mark.parametrize("batch", [1, 32])
+def test_only_what_brings_more_is_tuned(batch: int) -> None:
+    """C = 0.8 wins more often; all of K, Ref and epsilon lose where they are not the defaults."""
+    space = read_space("K,Ref,C=0.1,0.2,0.4,0.8,epsilon")
+    best = (*space.defaults[:2], 3, space.defaults[3])
+    tuner, dice, count = ChoosingTuner(space, 1, 32, 5), np.random.default_rng(1), 16_000
+    last: Counter[Picks] = Counter()
+    for start in range(0, count, batch):
+        picks = rows(tuner.ask(batch))
+        apart = [sum(a != b for a, b in zip(p, best, strict=True)) for p in picks]
+        wins = dice.random(batch) < np.maximum(0.1, 0.7 - 0.2 * np.array(apart))
+        tuner.tell(wins.astype(np.float32)[:, None])
+        if start >= 3 * count // 4:
+            last.update(picks)
+    assert last.most_common(1)[0][0] == best
+    assert last[best] > 0.6 * last.total()
+    told = insight("choosing", space, tuner)["roles"][0]["tuned"]
+    assert told["favourite"] == "C"
+    samples = dict(zip(told["parameters"]["values"], told["parameters"]["samples"], strict=True))
+    assert samples["C"] > 0.8 * count
+    assert max(samples[name] for name in ("K", "Ref", "epsilon")) < 0.3 * count
+
+
+def test_what_it_tells() -> None:
+    space = SPACES["linked"]
+    tuner = ChoosingTuner(space, 2, 8, 1)
+    picks: Counter[Picks] = Counter(run(tuner, 0.25, 400, 8))
+    role = insight("choosing", space, tuner)["roles"][0]["tuned"]
+
+    def tuned(picks: Picks) -> list[str]:
+        # Ref is not tuned, but unused, where K = 0
+        apart = zip(space.names, picks, space.defaults, strict=True)
+        return [n for n, a, b in apart if a != b and not (n == "Ref" and picks[0] == 0)]
+
+    sets = Counter[tuple[str, ...]]()
+    for p, times in picks.items():
+        sets[tuple(tuned(p))] += times
+    assert role["favourite"] == (" ".join(sets.most_common(1)[0][0]) or "none")
+    for name, samples in zip(space.names, role["parameters"]["samples"], strict=True):
+        assert samples == sum(times for names, times in sets.items() if name in names)
+    assert role["number"]["values"] == ["0", "1", "2", "3"]
+    assert role["number"]["samples"] == [
+        sum(times for names, times in sets.items() if len(names) == n) for n in range(4)
+    ]
+    assert all(mean in (0, 25) for mean in role["number"]["means"])
