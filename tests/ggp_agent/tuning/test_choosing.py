@@ -8,7 +8,15 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from ggp_agent.tuning.choosing import C_DEFAULT, C_TUNED, C_VALUE, DOUBT, TUNED, ChoosingTuner
+from ggp_agent.tuning.choosing import (
+    C_DEFAULT,
+    C_TUNED,
+    C_VALUE,
+    DOUBT,
+    TRIED,
+    TUNED,
+    ChoosingTuner,
+)
 from ggp_agent.tuning.insight import insight
 from ggp_agent.tuning.model import ASKED, FIRST, KNOWN
 from ggp_agent.tuning.space import Space, read_space
@@ -28,25 +36,29 @@ class Decisions:
     def __init__(self, space: Space, oracle: Oracle) -> None:
         self.space, self.oracle = space, oracle
         self.times = [0] * len(space.names)
+        self.trials = 0
 
     def tuned(self, picks: Picks) -> list[bool]:
-        """Which variables were tuned; asserts that this, and their values, are for the best."""
-        return [self._tuned(i, picks) for i in range(len(picks))]
+        """Which variables were tuned, which must be for the best, but for one on trial."""
+        found, trials = [], self.trials
+        for i in range(len(picks)):
+            found.append(self._tuned(i, picks))
+        assert self.trials <= trials + 1
+        return found
 
     def _tuned(self, i: int, picks: Picks) -> bool:
         legal = {other[i] for other in self.oracle.legal if other[:i] == picks[:i]}
         assert picks[i] in legal
         default = self.space.defaults[i]
         others = legal - {default}
-        free = default in legal and others
-        if not free:
+        if default not in legal or not others:
             return len(legal) > 1 and self._is_best(i, picks[i], others)
         stay = self.oracle.bound((f"of {i}", default), C_DEFAULT)
         tune = self._worth_of_tuning(i, others)
         if picks[i] == default:
             assert stay >= tune - 1e-9
             return False
-        assert tune >= stay - 1e-9
+        self.trials += tune < stay - 1e-9
         return self._is_best(i, picks[i], others)
 
     def _worth_of_tuning(self, i: int, others: set[int]) -> float:
@@ -91,13 +103,15 @@ def test_every_variable_stays_or_is_tuned_by_ucb1(name: str, batch: int, share: 
         on = np.unravel_index(code, tuner.decisions.sizes)
         assert times == seen[tuple(map(bool, on))]
     assert len(seen) > 1
+    choices = 1200 // batch * -(-batch // share)
+    assert 0.3 * TRIED * choices < decisions.trials < 1.5 * TRIED * choices
 
 
 def test_where_all_are_alike_variables_stay_at_their_defaults() -> None:
     tuner = ChoosingTuner(read_space("K,Ref,C,epsilon,VO,T"), 1, 16, 1)
     run(tuner, 0.5, 4800, 16)
     tuned = tuner.decided.arms[0, tuner.decided.shape[FIRST, :-1] + TUNED, ASKED]
-    assert (tuned > 0.02 * 4800).all(), "each is tried"
+    assert (tuned > 0.015 * 4800).all(), "each is tried"
     assert (tuned < 0.15 * 4800).all()
 
 
@@ -107,10 +121,11 @@ def test_late_feedback_is_spread_over_values() -> None:
     tuner = ChoosingTuner(space, 1, 64, 1)
     run(tuner, 0.5, 640, 64)
     chosen = rows(tuner.ask(64))
+    assert len(set(chosen)) > 4
     for i, default in enumerate(space.defaults):
         values = Counter(picks[i] for picks in chosen)
         assert values[default] > 32
-        assert len(values) >= 3
+        assert len(values) == 1 + (len(chosen) - values[default])
 
 
 @pytest.mark.parametrize("batch", [1, 32])
