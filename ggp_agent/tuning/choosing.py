@@ -2,20 +2,19 @@
 
 Sironi, Liu, Winands (2020) choose by hand what is tuned, and propose (section VII) to make these
 choices a part of the adaptation, which could leave out what is less relevant.  Here every variable
-decides before every simulation whether it stays at its default, the agent's own value, or is tuned:
+decides before every simulation whether it stays at its default, the agent's own value, or is tuned,
+by a bandit with two arms:
 
 - The default is worth its mean reward, and a bonus as in UCB1.
 - Tuning is worth the highest lower confidence bound of the other values, and a smaller bonus.  The
   mean of all simulations in which the variable was tuned would be too little, for at first they
   only try values; the highest mean too much, for of many it is that of a lucky one.
-- In one simulation in eight a variable drawn at random is tuned in any case, so that no value stays
-  unknown because the first few tries were unlucky.
 
 Where it is tuned it gets the other value with the highest upper confidence bound.  So variables
 stay at their defaults for the most part, until there is evidence against them.
 
-This is careful on purpose.  Rewards tell which simulations win, and that is not the same as which
-parameters play well (see docs/tuning.md); the agent's own values have been found good in play.
+This is careful on purpose: rewards tell which simulations win, and that is not the same as which
+parameters play well (see docs/tuning.md), while the agent's own values have been found in play.
 
 Where a link leaves no choice nothing is decided: Ref is unused, and not tuned, where K = 0, and is
 tuned where its default is not legal.
@@ -32,7 +31,7 @@ import numpy as np
 
 from ggp_agent.search.kernel import entry, part
 from ggp_agent.tuning.bandits import I64, MOST_VALUES, key_picked, key_values
-from ggp_agent.tuning.dice import below, chance
+from ggp_agent.tuning.dice import below
 from ggp_agent.tuning.model import (
     ALL,
     ASKED,
@@ -57,9 +56,7 @@ DEFAULT, TUNED = range(2)
 
 C_DEFAULT, C_TUNED = 1.0, 0.33
 """Exploration constants of the decisions."""
-TRIED = 0.125
-"""Probability that a variable, drawn at random, is tuned whatever is known."""
-DOUBT = 0.2
+DOUBT = 0.1
 """The best other value is the one with the highest lower bound, by this constant."""
 C_VALUE = 0.5
 """Exploration constant of the values of variables that are tuned."""
@@ -76,7 +73,6 @@ class ChoosingTuner:
         seed: int,
         c_default: float = C_DEFAULT,
         c_tuned: float = C_TUNED,
-        tried: float = TRIED,
         doubt: float = DOUBT,
         c_value: float = C_VALUE,
     ) -> None:
@@ -86,7 +82,7 @@ class ChoosingTuner:
         """statistics of the decisions: its combinations are the sets of variables tuned"""
         self._defaults = np.array(space.defaults, np.int32)
         self._keys = np.zeros((roles, 1 + sum(space.sizes)), np.int64)
-        self._constants = c_default, c_tuned, tried, doubt, c_value
+        self._constants = c_default, c_tuned, doubt, c_value
 
     def ask(self, count: int, share: int = 1) -> I32:
         """See `DiscreteTuner.ask`."""
@@ -117,7 +113,6 @@ def ask_choosing(
     share: int,
     c_default: float,
     c_tuned: float,
-    tried: float,
     doubt: float,
     c_value: float,
 ) -> None:
@@ -132,9 +127,7 @@ def ask_choosing(
         for combination in range(number_of(count, share)):
             pick = model.picks[combination, role]
             tuned = decided.picks[combination, role]
-            dice = model.random[role]
-            trial = below(dice, pick.shape[0]) if chance(dice, tried) else -1
-            _choose(model, decided, role, pick, tuned, defaults, keys[role], constants, trial)
+            _choose(model, decided, role, pick, tuned, defaults, keys[role], constants)
             weight = weight_of(combination, count, share)
             ask_for(model, combination, role, weight)
             ask_for(decided, combination, role, weight)
@@ -151,9 +144,8 @@ def _choose(
     defaults: I32,
     keys: I64,
     constants: tuple[float, float, float],
-    trial: int,
 ) -> None:
-    """Decide about every variable but the one on trial, which is tuned, and pick its value."""
+    """Decide about every variable, and pick its value."""
     for i in range(pick.shape[0]):
         pick[i] = -1
     for i in range(pick.shape[0]):
@@ -163,9 +155,7 @@ def _choose(
             other, worth = _best_other(model, role, i, defaults[i], never, keys, constants[2])
             only = defaults[i]
             if other >= 0 and (
-                only == never
-                or i == trial
-                or _is_tuned(model, decided, role, i, only, worth, constants)
+                only == never or _is_tuned(model, decided, role, i, only, worth, constants)
             ):
                 tuned[i], only = TUNED, other
         pick[i] = only

@@ -36,15 +36,10 @@ class Decisions:
     def __init__(self, space: Space, oracle: Oracle) -> None:
         self.space, self.oracle = space, oracle
         self.times = [0] * len(space.names)
-        self.trials = 0
 
     def tuned(self, picks: Picks) -> list[bool]:
-        """Which variables were tuned, which must be for the best, but for one on trial."""
-        found, trials = [], self.trials
-        for i in range(len(picks)):
-            found.append(self._tuned(i, picks))
-        assert self.trials <= trials + 1
-        return found
+        """Which variables were tuned; asserts that this, and their values, are for the best."""
+        return [self._tuned(i, picks) for i in range(len(picks))]
 
     def _tuned(self, i: int, picks: Picks) -> bool:
         legal = {other[i] for other in self.oracle.legal if other[:i] == picks[:i]}
@@ -58,7 +53,7 @@ class Decisions:
         if picks[i] == default:
             assert stay >= tune - 1e-9
             return False
-        self.trials += tune < stay - 1e-9
+        assert tune >= stay - 1e-9
         return self._is_best(i, picks[i], others)
 
     def _worth_of_tuning(self, i: int, others: set[int]) -> float:
@@ -103,8 +98,6 @@ def test_every_variable_stays_or_is_tuned_by_ucb1(name: str, batch: int, share: 
         on = np.unravel_index(code, tuner.decisions.sizes)
         assert times == seen[tuple(map(bool, on))]
     assert len(seen) > 1
-    choices = 1200 // batch * -(-batch // share)
-    assert 0.3 * TRIED * choices < decisions.trials < 1.5 * TRIED * choices
 
 
 def test_where_all_are_alike_variables_stay_at_their_defaults() -> None:
