@@ -1,10 +1,11 @@
 """How strong tuned agents are: the pairs of Tables II, III and V of the SA-MCTS paper.
 
-    python experiments/tuning_strength.py GAME... [--table sp|ap|fixed-random]... [--matches 100]
+    python experiments/tuning_strength.py GAME... [--table NAME]... [--matches 100]
 
 Sironi, Liu, Winands: Self-Adaptive MCTS in GGP (2020), section VI: every tuner's SP with 2
 parameters against SP; NTBEA's AP with 2, 4 and 6 parameters against AP, and against `fixed-random`,
-which draws random values for the same parameters before each match.  Every pair is a tournament
+which draws random values for the same parameters before each match.  Beyond the paper (`choosing`):
+the tuner that decides what it tunes, against NTBEA and against AP.  Every pair is a tournament
 (all assignments to the roles but the uniform ones, one point split among the best) with a fixed
 number of simulations a move; the same command goes on where it was stopped, and with more --matches
 plays more.  Prints a table per kind: mean win % of the tuned agent, with 95 % intervals.
@@ -37,6 +38,10 @@ TABLES: dict[str, dict[str, tuple[str, str]]] = {
     "ap": {f"ntbea, {n}": (f"ap-ntbea:tune={n}", "ap") for n in (2, 4, 6)},
     "fixed-random": {
         f"ntbea, {n}": (f"ap-ntbea:tune={n}", f"ap-fixed-random:tune={n}") for n in (2, 4, 6)
+    },
+    "choosing": {
+        "6, ntbea": ("ap-choosing:tune=6", "ap-ntbea:tune=6"),
+        "6, ap": ("ap-choosing:tune=6", "ap"),
     },
 }
 """Pairs by table and column: the tuned agent and its opponent."""

@@ -15,6 +15,8 @@ class Course:
     """see `ggp_agent.tuning.insight`"""
     favourites: list[list[str]] = field(default_factory=list)
     """per move, per role"""
+    tuned: list[list[str]] = field(default_factory=list)
+    """the same for the set of parameters that was tuned most often, where tuners choose it"""
 
     def add(self, report: Mapping[str, object]) -> None:
         """Take in what was reported with a move, if there is any tuning in it."""
@@ -22,10 +24,15 @@ class Course:
         if isinstance(tuning, Mapping):
             self.last = tuning
             self.favourites.append([str(role["favourite"]) for role in tuning["roles"]])
+            if all("tuned" in role for role in tuning["roles"]):
+                self.tuned.append([str(role["tuned"]["favourite"]) for role in tuning["roles"]])
 
     def as_json(self) -> dict[str, Any]:
         """Both as one JSON object; empty where nothing was tuned."""
-        return {**self.last, "course": self.favourites} if self.favourites else {}
+        if not self.favourites:
+            return {}
+        sets = {"course_of_tuned": self.tuned} if self.tuned else {}
+        return {**self.last, "course": self.favourites, **sets}
 
 
 @runtime_checkable

@@ -76,7 +76,8 @@ UNOBSERVED_PAPER = "Liu, Chen, Yu, Zhai, Zhou, Liu: Watch the Unobserved (2020)"
 SOLVER_PAPER = "Cazenave, Saffidine: Score bounded MCTS (2010)"
 
 TUNERS = (
-    "nmc", "lsi", "ea", "ntbea", "cmaes", "cmaes-restart", "mab", "local", "random", "fixed-random"
+    "nmc", "lsi", "ea", "ntbea", "cmaes", "cmaes-restart", "mab", "local", "choosing", "random",
+    "fixed-random",
 )  # fmt: skip
 """The tuners' names; `ggp_agent.tuning.tuners` has them."""
 

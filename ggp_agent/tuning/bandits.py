@@ -159,7 +159,7 @@ def ask_bandits(
         if is_new:
             seen.asked[role, 0] = total
         root = exploration(seen.asked[role, 0])
-        _key_values(model, role, keys[role], c_local * root)
+        key_values(model, role, keys[role], c_local * root)
         if local < 1.0 and is_new:
             _value_all(model, seen, role, base, c_global * root)
         elif local < 1.0:
@@ -173,7 +173,7 @@ def ask_bandits(
             arm = ask_for(model, combination, role, weight_of(combination, count, share))
             if local > 0.0:
                 pick = model.picks[combination, role]
-                _key_picked(model, role, pick, keys[role], c_local * root)
+                key_picked(model, role, pick, keys[role], c_local * root)
             if local < 1.0:
                 place = _note_seen(seen, role, arm - base)
                 bound = bound_of(model, role, arm, c_global * root)
@@ -242,7 +242,7 @@ def _choose_local(model: Model, role: int, pick: I32, keys: I64) -> None:
 
 
 @part
-def _key_values(model: Model, role: int, keys: I64, c: float) -> None:
+def key_values(model: Model, role: int, keys: I64, c: float) -> None:
     """Make keys of the upper confidence bounds of all values, by arm; see `KEY_SCALE`."""
     for i in range(model.picks.shape[2]):
         for value in range(model.shape[SIZE, i]):
@@ -252,7 +252,7 @@ def _key_values(model: Model, role: int, keys: I64, c: float) -> None:
 
 
 @part
-def _key_picked(model: Model, role: int, pick: I32, keys: I64, c: float) -> None:
+def key_picked(model: Model, role: int, pick: I32, keys: I64, c: float) -> None:
     """The same for the values of a combination."""
     for i in range(pick.shape[0]):
         arm = model.shape[FIRST, i] + pick[i]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ggp_agent.tuning.choosing import TUNED, ChoosingTuner
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.model import ALL, FIRST, KNOWN, MEAN, Model
 from ggp_agent.tuning.space import F64, Space
@@ -24,6 +25,9 @@ def insight(name: str, space: Space, tuner: DiscreteTuner | CmaTuner) -> dict[st
         roles = [_distribution(space, tuner, role) for role in range(tuner.roles)]
     else:
         roles = [_statistics(space, tuner.model, role) for role in range(len(tuner.model.arms))]
+    if isinstance(tuner, ChoosingTuner):
+        for role, known in enumerate(roles):
+            known["tuned"] = _decisions(tuner, role)
     return {"tuner": name, "parameters": list(space.names), "roles": roles}
 
 
@@ -34,8 +38,8 @@ def _statistics(space: Space, model: Model, role: int) -> dict[str, Any]:
         labels = [space.label(i, pick) for pick in range(size)]
         values[name] = {"values": labels, **_numbers(arms[first[i] : first[i] + size])}
     combinations = arms[first[-1] :]
-    most = np.argsort(-combinations[:, KNOWN], kind="stable")[:MOST_COMBINATIONS]
-    most = most[combinations[most, KNOWN] > 0]
+    seen = np.flatnonzero(combinations[:, KNOWN])  # few of what can be millions
+    most = seen[np.argsort(-combinations[seen, KNOWN], kind="stable")[:MOST_COMBINATIONS]]
     words = [space.describe(list(np.unravel_index(code, space.sizes))) for code in most]
     return {
         "samples": round(float(arms[ALL, KNOWN])),
@@ -43,6 +47,24 @@ def _statistics(space: Space, model: Model, role: int) -> dict[str, Any]:
         "values": values,
         "combinations": {"values": words, **_numbers(combinations[most])},
         "favourite": words[0] if words else "",
+    }
+
+
+def _decisions(tuner: ChoosingTuner, role: int) -> dict[str, Any]:
+    """Which variables were tuned, how many at once, and the set that was tuned most often."""
+    arms, first = tuner.decided.arms[role], tuner.decided.shape[FIRST]
+    names = tuner.decisions.names
+    sets = arms[first[-1] :]
+    sizes = np.array([code.bit_count() for code in range(len(sets))])
+    numbers = np.zeros((len(names) + 1, arms.shape[1]))
+    numbers[:, KNOWN] = np.bincount(sizes, sets[:, KNOWN])
+    totals = np.bincount(sizes, sets[:, KNOWN] * sets[:, MEAN])
+    numbers[:, MEAN] = totals / np.maximum(1, numbers[:, KNOWN])
+    most = np.unravel_index(int(np.argmax(sets[:, KNOWN])), tuner.decisions.sizes)
+    return {
+        "parameters": {"values": list(names), **_numbers(arms[first[:-1] + TUNED])},
+        "number": {"values": [str(n) for n in range(len(numbers))], **_numbers(numbers)},
+        "favourite": " ".join(n for n, on in zip(names, most, strict=True) if on) or "none",
     }
 
 

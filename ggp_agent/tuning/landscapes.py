@@ -23,6 +23,9 @@ TRAP = 0.6
 KEYS = 3
 """One in so many values of a variable is a key to the trap."""
 
+NEEDED = 2
+"""Variables that need tuning where few do."""
+
 SPACES = {2: "C,epsilon", 4: "K,Ref,C,epsilon", 6: "K,Ref,C,epsilon,VO,T"}
 """By number of variables."""
 
@@ -100,12 +103,29 @@ def drifting(space: Space, random: np.random.Generator) -> Landscape:
     return Landscape(space, before.first, after.first)
 
 
+def sparse(space: Space, random: np.random.Generator) -> Landscape:
+    """Separable, but only few variables need tuning: the others' defaults are their best values.
+
+    `NEEDED` variables, drawn at random, have uniformly random worths like those of `separable`; of
+    the others the default has the highest worth there can be, 1.
+    """
+    needed = random.permutation(len(space.sizes))[:NEEDED]
+    total = np.zeros(space.combinations)
+    for i, (size, d) in enumerate(zip(space.sizes, _digits(space), strict=True)):
+        worths = random.random(size)
+        if i not in needed:
+            worths[space.defaults[i]] = 1.0
+        total += worths[d]
+    return _landscape(space, _scaled(total, space, HIGH))
+
+
 LANDSCAPES: dict[str, Callable[[Space, np.random.Generator], Landscape]] = {
     "separable": separable,
     "parity": parity,
     "trap": trap,
     "flat": flat,
     "drifting": drifting,
+    "sparse": sparse,
 }
 
 

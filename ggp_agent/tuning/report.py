@@ -21,13 +21,21 @@ class Told:
     """see `ggp_agent.tuning.insight`"""
     course: tuple[str, ...]
     """per move that was thought about: the combination with most samples"""
+    tuned: tuple[str, ...] = ()
+    """the same: the set of parameters tuned most often, where the tuner chooses it"""
 
     @property
     def tables(self) -> dict[str, list[tuple[str, int, float]]]:
-        """Per parameter, and under "combinations": value, samples, mean goal."""
+        """Per parameter, and under "combinations": value, samples, mean goal.
+
+        Where the tuner chooses what it tunes the same under "tuned" and "how many tuned".
+        """
         sources = {**self.role.get("values", {})}
         if "combinations" in self.role:
             sources["combinations"] = self.role["combinations"]
+        if "tuned" in self.role:
+            sources["tuned"] = self.role["tuned"]["parameters"]
+            sources["how many tuned"] = self.role["tuned"]["number"]
         return {
             name: list(zip(table["values"], table["samples"], table["means"], strict=True))
             for name, table in sources.items()
@@ -35,8 +43,12 @@ class Told:
 
     def stretches(self) -> list[tuple[int, int, str]]:
         """The course by stretches: first and last move of each, and the favourite."""
+        favourites = list(self.course)
+        if self.tuned:
+            pairs = zip(favourites, self.tuned, strict=True)
+            favourites = [f"{favourite}; most tuned: {names}" for favourite, names in pairs]
         found: list[tuple[int, int, str]] = []
-        for move, favourite in enumerate(self.course, 1):
+        for move, favourite in enumerate(favourites, 1):
             if found and found[-1][2] == favourite:
                 found[-1] = (found[-1][0], move, favourite)
             else:
@@ -76,7 +88,8 @@ def _of_records(objects: list[Any]) -> Iterator[Told]:
             for role, known in enumerate(tuning["roles"]):
                 title = f"{player} as role {int(seat) + 1}, for role {role + 1}"
                 course = tuple(favourites[role] for favourites in tuning["course"])
-                yield _checked(Told(title, tuning["tuner"], known, course))
+                tuned = tuple(names[role] for names in tuning.get("course_of_tuned", ()))
+                yield _checked(Told(title, tuning["tuner"], known, course, tuned))
 
 
 def _of_traces(objects: list[Any]) -> Iterator[Told]:
@@ -88,12 +101,15 @@ def _of_traces(objects: list[Any]) -> Iterator[Told]:
         for role, known in enumerate(tunings[-1]["roles"]):
             title = f"{match}, {name}, for role {role + 1}"
             course = tuple(tuning["roles"][role]["favourite"] for tuning in tunings)
-            yield _checked(Told(title, tunings[-1]["tuner"], known, course))
+            sets = [tuning["roles"][role].get("tuned", {}) for tuning in tunings]
+            tuned = tuple(names["favourite"] for names in sets if names)
+            yield _checked(Told(title, tunings[-1]["tuner"], known, course, tuned))
 
 
 def _checked(told: Told) -> Told:
     """The same, if its tables can be made.  Raises what making them raises."""
     told.tables  # noqa: B018
+    told.stretches()
     return told
 
 

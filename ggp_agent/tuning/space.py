@@ -53,6 +53,8 @@ class Space:
     intervals: tuple[tuple[float, float], ...]
     """where tuners with continuous domains choose"""
     links: tuple[tuple[int, int, int, int], ...] = ()
+    defaults: tuple[int, ...] = ()
+    """the combination that is the agent's own, or the values nearest to it; legal"""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -108,7 +110,8 @@ class Space:
 def read_space(text: str, fixed: Mapping[str, float] | None = None) -> Space:
     """The space that a text like `K,Ref,C=0.1,0.2,0.4` stands for: names, some with own domains.
 
-    `fixed` has the agent's own values, by which strategies go; default: the declared ones.
+    `fixed` has the agent's own values, by which strategies and the space's defaults go; default:
+    the declared ones.
     Raises `ParameterError`.
     """
     values = {name: float(PARAMETERS[name].default) for name in PER_SIMULATION} | dict(fixed or {})
@@ -128,7 +131,7 @@ def read_space(text: str, fixed: Mapping[str, float] | None = None) -> Space:
             raise ParameterError(f"'{item}' is not a parameter; own domains look like K=0,10,50")
         if equals or name in own:
             domains[name].append(_number(name, value))
-    return _space(domains, own)
+    return _space(domains, own, values)
 
 
 def _is_number(text: str) -> bool:
@@ -161,7 +164,7 @@ def _number(name: str, text: str) -> float:
     return float(PARAMETERS[name].parse(text))
 
 
-def _space(domains: dict[str, list[float]], own: set[str]) -> Space:
+def _space(domains: dict[str, list[float]], own: set[str], values: Mapping[str, float]) -> Space:
     if not domains:
         raise ParameterError("no parameter to tune")
     for name, (column, _, choices) in STRATEGIES.items():
@@ -182,6 +185,7 @@ def _space(domains: dict[str, list[float]], own: set[str]) -> Space:
         tuple(map(tuple, domains.values())),
         tuple(_interval(name, domain, name in own) for name, domain in domains.items()),
         tuple(links),
+        _defaults(domains, links, values),
     )
     if space.combinations > MOST_COMBINATIONS:
         raise ParameterError(
@@ -189,6 +193,30 @@ def _space(domains: dict[str, list[float]], own: set[str]) -> Space:
             " tuned"
         )
     return space
+
+
+def _defaults(
+    domains: Mapping[str, Sequence[float]],
+    links: Sequence[tuple[int, int, int, int]],
+    values: Mapping[str, float],
+) -> tuple[int, ...]:
+    """The numbers of the values nearest to the agent's own, a strategy's being to use it."""
+    picks = [
+        1 if name in STRATEGIES else _nearest(domain, values[name])
+        for name, domain in domains.items()
+    ]
+    for i, a, j, b in links:
+        if picks[i] == a:
+            picks[j] = b
+    return tuple(picks)
+
+
+def _nearest(domain: Sequence[float], value: float) -> int:
+    """The number of the value nearest to another one; `UNUSED` is none."""
+    if math.isinf(value):
+        return domain.index(max(domain))
+    usable = [number for number, other in enumerate(domain) if other != UNUSED]
+    return min(usable, key=lambda number: abs(domain[number] - value))
 
 
 def _interval(name: str, domain: list[float], own: bool) -> tuple[float, float]:

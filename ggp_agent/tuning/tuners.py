@@ -8,6 +8,7 @@ from typing import Protocol
 
 from ggp_agent.errors import ParameterError
 from ggp_agent.tuning.bandits import LOCAL, MAB, NMC, BanditTuner
+from ggp_agent.tuning.choosing import ChoosingTuner
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.evolution import EvolutionTuner
 from ggp_agent.tuning.model import Model, ask_at_random, groups, new_model, tell_rewards
@@ -85,6 +86,7 @@ TUNERS: dict[str, Maker] = {
     "cmaes-restart": partial(CmaTuner, restarts=True),
     "mab": partial(BanditTuner, kind=MAB),
     "local": partial(BanditTuner, kind=LOCAL),
+    "choosing": ChoosingTuner,
     "random": RandomTuner,
     "fixed-random": FixedRandomTuner,
 }

@@ -67,6 +67,29 @@ def test_of_continuous_domains_the_distribution_is_told() -> None:
     assert first["favourite"].startswith("C=")
 
 
+def test_which_parameters_are_tuned_is_told_from_move_to_move(tmp_path: Path) -> None:
+    course = Course()
+    for _ in range(3):
+        course.add({"tuning": insight_after("ap-choosing", "tune=4")})
+    known = course.as_json()
+    assert len(known["course_of_tuned"]) == 3
+    names = set(known["course_of_tuned"][0][0].split())
+    assert names <= {"K", "Ref", "C", "epsilon", "none"}
+    record, trace = tmp_path / "record.json", tmp_path / "trace.jsonl"
+    record.write_text(json.dumps({"x-tuning": {"0": known}, "playerNamesFromHost": ["me"]}))
+    line = json.dumps({"match": "m", "role": "x", "number": 1, "tuning": course.last})
+    trace.write_text(f"{line}\n{line}\n")
+    for path, moves in ((record, "moves 1 to 3"), (trace, "moves 1 to 2")):
+        shown = CliRunner().invoke(cli, ["tuning-report", "--no-plot", str(path)])
+        assert shown.exit_code == 0, shown.output
+        (told, _) = read_told(path)
+        (stretch,) = told.stretches()
+        assert stretch[2] == f"{told.course[0]}; most tuned: {known['course_of_tuned'][0][0]}"
+        assert f"{moves}: {stretch[2]}" in shown.output
+        assert sum(samples for _, samples, _ in told.tables["how many tuned"]) == 200
+        assert [name for name, _, _ in told.tables["tuned"]] == ["K", "Ref", "C", "epsilon"]
+
+
 def test_without_tuning_nothing_is_told() -> None:
     agent = find_agent("ap").with_settings(["simulations=20", "memory=16"])
     search = NativeSearch(machine_of("ticTacToe").network, 0, agent, 1)

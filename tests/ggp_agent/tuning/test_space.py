@@ -106,6 +106,31 @@ class TestValues:
         assert values.tolist() == [[0, 1], [1000, 0.25]]
 
 
+class TestDefaults:
+    @pytest.mark.parametrize(
+        ("text", "fixed", "words"),
+        [
+            ("K,Ref,C,epsilon,VO,T", {}, "K=250 Ref=50 C=0.2 epsilon=0.4 VO=0.01 T=0"),
+            ("K,Ref,C=0.1,0.3,0.9", {"K": 600.0, "C": 0.7}, "K=500 Ref=50 C=0.9"),
+            ("K,Ref", {"K": 3.0, "Ref": 1e6}, "K=0 Ref=unused"),
+            ("Ref,K", {"K": math.inf, "Ref": 0.0}, "Ref=0 K=inf"),
+            ("K=0,10,Ref=50,100", {"K": math.inf, "Ref": 9.0}, "K=10 Ref=50"),
+            ("selection,playout,T", {"T": math.inf}, "selection=grave playout=mast T=inf"),
+        ],
+    )
+    def test_are_nearest_to_the_agents_own_values(
+        self, text: str, fixed: dict[str, float], words: str
+    ) -> None:
+        space = read_space(text, fixed)
+        assert space.describe(space.defaults) == words
+        assert space.is_legal(space.defaults)
+
+    def test_the_agents_own_values_are_known(self) -> None:
+        agent = find_agent("ap-nmc").with_settings(["tune=4", "epsilon=0.83"])
+        space = space_of(agent)
+        assert space.describe(space.defaults) == "K=250 Ref=50 C=0.2 epsilon=0.8"
+
+
 class TestAgents:
     def test_the_papers_sets(self) -> None:
         assert usual_parameters(find_agent("sp"), 2) == ("C", "epsilon")

@@ -140,6 +140,16 @@ class TestLandscapes:
         alone = grid[~keys[0]][:, keys[1]].mean()
         assert alone < grid[~keys[0]][:, ~keys[1]].mean(axis=0).min()
 
+    def test_where_tuning_is_sparse_most_defaults_are_best(self) -> None:
+        for seed in range(10):
+            ground = make_landscape("sparse", 4, seed)
+            grid = ground.first.reshape(ground.space.sizes)
+            best = np.unravel_index(np.nanargmax(grid), grid.shape)
+            apart = [i for i, default in enumerate(ground.space.defaults) if best[i] != default]
+            used = [i for i in apart if ground.space.label(i, int(best[i])) != "unused"]
+            assert len(used) <= 2
+            assert ground.first[ground.codes(np.array(ground.space.defaults))] < 0.7 or not apart
+
     def test_drift_is_steady(self) -> None:
         ground = make_landscape("drifting", 2, 1)
         assert np.array_equal(ground.at(0), ground.first)
@@ -166,6 +176,10 @@ class TestRegret:
     )
     def test_ntbea_and_nmc_clearly_beat_random(self, name: str, landscape: str) -> None:
         assert is_clearly_less(regrets_of(name, landscape), regrets_of("random", landscape))
+
+    @pytest.mark.parametrize(("landscape", "other"), [("trap", "random"), ("sparse", "ntbea")])
+    def test_choosing_clearly_beats_others(self, landscape: str, other: str) -> None:
+        assert is_clearly_less(regrets_of("choosing", landscape), regrets_of(other, landscape))
 
     def test_ntbea_beats_random_in_the_trap_but_not_clearly(self) -> None:
         """At about 0.8 times its regret: see docs/tuning.md."""
