@@ -30,7 +30,7 @@ from ggp_agent.tuning.adaptive import SelfAdaptive
 from propnet.machine import PropnetStateMachine
 from propnet.vectors import LANES
 
-TUNERS = ("nmc", "lsi", "ea", "ntbea", "cmaes", "mab", "local", "random")
+TUNERS = ("nmc", "lsi", "ea", "ntbea", "cmaes", "mab", "local", "choosing", "random")
 
 
 class Switch:

@@ -29,7 +29,7 @@ import math
 
 import numpy as np
 
-from ggp_agent.search.kernel import entry, part
+from ggp_agent.search.kernel import direct, entry, part
 from ggp_agent.tuning.bandits import I64, MOST_VALUES, key_picked, key_values
 from ggp_agent.tuning.dice import below
 from ggp_agent.tuning.model import (
@@ -103,6 +103,7 @@ def decisions_of(space: Space) -> Space:
     return Space(space.names, ((DEFAULT, TUNED),) * variables, ((0.0, 1.0),) * variables)
 
 
+@direct
 @entry
 def ask_choosing(
     model: Model,
