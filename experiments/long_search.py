@@ -48,6 +48,8 @@ def main(
     if compilation is not None:
         compilation.wait(60)
     search = NativeSearch(machine.network, 0, agent, seed, layout=machine.layout)
+    search.simulate(1)  # kernels are loaded here
+    search.enter(machine.initial_state, None)
     click.echo(LINE.format(*HEAD))
     before, begin, used = search.trace(), time.monotonic(), time.process_time()
     for line in range(1, lines + 1):
