@@ -20,6 +20,7 @@ from ggp_agent.search.memory import (
 from ggp_agent.search.tree import (
     NO_NODE,
     SEVERAL,
+    SHORT,
     TERMINAL,
     Tree,
     add_node,
@@ -117,6 +118,7 @@ def _list_moves(layout: Layout, tree: Tree, flight: Flight, node: int, lane: int
     size = words_of_moves(tree, count)
     block = allocate(tree.pool, size)
     if block == NO_BLOCK:
+        tree.counters[SHORT] += 1
         return False
     words, base = tree.pool.words, np.int64(block) * UNIT
     record.moves, record.count = block, count

@@ -43,6 +43,7 @@ from ggp_agent.search.tree import (
     NO_NODE,
     OPEN,
     RECYCLED,
+    SPARE,
     STEP,
     TERMINAL,
     USED,
@@ -107,6 +108,7 @@ class NativeSearch:
         else:
             self._tree.counters[STEP] += 1
             self._tree.counters[LIMIT] = 1
+            self._tree.counters[SPARE] = 0
             self._tree.counters[RECYCLED] = 0
             decay(self._flight, self._agent.number("decay"))
             self._tuner.new_move()

@@ -32,7 +32,7 @@ def simulate_batch(
 
     `flight.settings` holds their parameters; `flight.rewards` has their rewards afterwards.
     """
-    make_room(tree, root, batch, len(tree.pool.order) >> 5)
+    make_room(tree, root, batch)
     take_off(tree, flight, root, batch)
     waiting, rounds = batch, 0
     while waiting > 0:

@@ -50,13 +50,16 @@ MAX_NODES = 4_000_000
 _NODE_MASK = (1 << NODE_BITS) - 1
 _STAMP_MASK = (1 << (31 - NODE_BITS)) - 1
 
-USED, FRESH, FREE_LIST, STEP, HAND, LIMIT, RECYCLED, GOAL_SUM = range(8)
+USED, FRESH, FREE_LIST, STEP, HAND, LIMIT, RECYCLED, GOAL_SUM, SHORT, SPARE = range(10)
 """What `counters` holds: nodes in use; nodes that were ever in use; the first of those to use
 again; steps of the game; where recycling goes on; up to how many visits it takes; nodes it took;
 what two rivals' goals have always added up to, ANY_SUM before the first end of a game, NO_SUM where
-they have not, or there are not two roles."""
+they have not, or there are not two roles; blocks that could not be had since there was room made; how
+often a 32nd of the pool, to be kept free, has been doubled for that."""
 
 ANY_SUM, NO_SUM = -1, -2
+MOST_SPARE = 4
+"""Half of the pool is free then."""
 
 MEAN, SPREAD = 0, 1
 """Where statistics that selection scans begin in a node's block, in multiples of m: the mean and
@@ -119,7 +122,7 @@ class Tree(NamedTuple):
     """(power of two,) of edge_type: a cache of the edges where several roles move"""
     pool: Pool
     counters: NDArray[np.int64]
-    """(8,) see USED"""
+    """(10,) see USED"""
 
 
 def _records(array: NDArray[Any]) -> NDArray[Any]:
@@ -143,7 +146,7 @@ def new_tree(nodes: int, units: int, state_words: int, best: NDArray[np.uint8]) 
         buckets=np.full(slots, NO_NODE, np.int32),
         edges=_records(np.empty(max(16, slots // 4), edge_type)),
         pool=new_pool(units),
-        counters=np.zeros(8, np.int64),
+        counters=np.zeros(10, np.int64),
     )
     clear(tree)
     return tree
@@ -303,14 +306,19 @@ def recycle(tree: Tree, node: int) -> None:
 
 
 @kernel
-def make_room(tree: Tree, root: int, nodes: int, units: int) -> None:
-    """Recycle until so many nodes and units are free, or everything was looked at.
+def make_room(tree: Tree, root: int, nodes: int) -> None:
+    """Recycle until so many nodes and a part of the pool are free, or everything was looked at.
 
     A hand goes round the nodes, which were added in the order of their age, and takes those that
     the game has left behind or that have few visits: one at first, twice as many after a round
-    that did not find enough.
+    that did not find enough.  The pool may be free in pieces that are too small; then more of it
+    has to be.
     """
     counters, seen = tree.counters, 0
+    if counters[SHORT] > 0:
+        counters[SHORT] = 0
+        counters[SPARE] = min(counters[SPARE] + 1, MOST_SPARE)
+    units = len(tree.pool.order) >> (5 - counters[SPARE])
     while (
         len(tree.nodes) - counters[USED] < nodes or tree.pool.free[ORDERS] < units
     ) and seen < counters[FRESH]:
@@ -422,6 +430,7 @@ def open_statistics(tree: Tree, node: int) -> bool:
     count = record.count
     block = allocate(tree.pool, words_of_statistics(count))
     if block == NO_BLOCK:
+        tree.counters[SHORT] += 1
         return False
     words, base = tree.pool.words, np.int64(block) * UNIT
     for i in range(2 * count):

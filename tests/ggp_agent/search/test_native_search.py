@@ -12,12 +12,14 @@ from gdl.rules import read_term
 from gdl.state_machine import Move
 from ggp_agent.agents import find_agent
 from ggp_agent.parameters import Value
+from ggp_agent.search.memory import NO_BLOCK
 from ggp_agent.search.native import NativeSearch
-from ggp_agent.search.tree import OPEN, TERMINAL, USED
+from ggp_agent.search.tree import FRESH, OPEN, TERMINAL, USED
 from tests.ggp_agent.search.arena import goals_against_random, play
 from tests.ggp_agent.search.positions import (
     GUARD,
     SEQUENTIAL,
+    agent,
     machine_of,
     native,
     nodes_of,
@@ -370,6 +372,19 @@ class TestLimits:
         search_on(search)
         assert search._tree.counters[USED] <= 3000
         assert root_of(search).visits >= 2500
+
+    def test_a_pool_free_in_small_pieces_is_no_end_of_the_search(self) -> None:
+        """AMAF tables of 449 cache lines each fill it; nodes that are visited still get theirs."""
+        machine = machine_of("skirmish")
+        compilation = machine.compile()
+        assert compilation is not None and compilation.wait(60)
+        greedy = agent(memory=32, simulations=60000, **settings_of("ap"))
+        search = NativeSearch(machine.network, 0, greedy, 1, layout=machine.layout)
+        search_on(search)
+        nodes = search._tree.nodes[: int(search._tree.counters[FRESH])]
+        closed = nodes[(nodes["kind"] == OPEN) & (nodes["stats"] == NO_BLOCK)]
+        assert report(search, "recycled") > 1000
+        assert closed["visits"].max() < 20
 
     def test_memory_bounds_the_tree(self) -> None:
         for game in GAMES:
