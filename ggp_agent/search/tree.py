@@ -54,8 +54,8 @@ USED, FRESH, FREE_LIST, STEP, HAND, LIMIT, RECYCLED, GOAL_SUM, SHORT, SPARE = ra
 """What `counters` holds: nodes in use; nodes that were ever in use; the first of those to use
 again; steps of the game; where recycling goes on; up to how many visits it takes; nodes it took;
 what two rivals' goals have always added up to, ANY_SUM before the first end of a game, NO_SUM where
-they have not, or there are not two roles; blocks that could not be had since there was room made; how
-often a 32nd of the pool, to be kept free, has been doubled for that."""
+they have not, or there are not two roles; blocks that could not be had since room was made; and how
+often a 32nd of the pool, the part that is kept free, was doubled for that."""
 
 ANY_SUM, NO_SUM = -1, -2
 MOST_SPARE = 4
