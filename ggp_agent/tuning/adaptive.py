@@ -54,7 +54,7 @@ class SelfAdaptive:
         self._told = self._batches = 0
         self._length = 0.0
         if isinstance(self.tuner, CmaTuner):
-            self.tuner.sequential = agent["in_flight"] == 1
+            self.tuner.most = int(agent.number("in_flight"))
         if isinstance(self.tuner, LsiTuner):
             self.tuner.samples = int(agent.number("tuner_samples")) or None
 

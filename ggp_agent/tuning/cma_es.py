@@ -31,17 +31,24 @@ from ggp_agent.tuning.space import F32, F64, I32, Space
 
 STEP_SIZE = 0.3
 PENALTY = 100.0
-FEWEST_BATCHES = 40
-"""Batches that a generation lasts where more than one simulation may be in flight; about."""
+FEW = 64
+"""In flight at most where simulations are scarce rather than time."""
 MOST_ROUNDS = 2048
 BY_FITNESS = frozenset(("ftarget", "tolfun", "tolfunhist", "tolfunrel", "tolflatfitness"))
 BY_PROGRESS = frozenset(("tolstagnation",))
 """Criteria for stopping that look at fitness: its values, and their course."""
 
 
-def rounds_for(in_flight: int) -> int:
-    """Rounds of a generation where more may be in flight: 5 for 1, 80 for 16, 2048 from 91 on."""
-    return min(MOST_ROUNDS, max(FEWEST_BATCHES * in_flight // 8, in_flight * in_flight // 4))
+def rounds_for(in_flight: int, most: int) -> int:
+    """Rounds of a generation, with so many in flight, and at most so many later on.
+
+    1 for one in flight, 8 for 16.  Whoever is to have hundreds in flight will simulate so much
+    that generations may be long from the start: there one lasts some forty small batches, and no
+    longer than 2048 rounds.
+    """
+    if most <= FEW:
+        return max(1, in_flight * in_flight // 32)
+    return min(MOST_ROUNDS, max(5 * in_flight, in_flight * in_flight // 4))
 
 
 class CmaTuner:
@@ -50,8 +57,8 @@ class CmaTuner:
     def __init__(
         self, space: Space, roles: int, most: int, seed: int, restarts: bool = False
     ) -> None:
-        self.sequential = most == 1
-        """never more than one in flight: then this is exactly the paper's algorithm"""
+        self.most = most
+        """simulations in flight at most; 1 is exactly the paper's algorithm"""
         self._random = np.random.Generator(np.random.PCG64([seed, 5]))
         self._roles = [_Evolution(len(space.names), self._random, restarts) for _ in range(roles)]
         self._points = np.zeros((most, roles, len(space.names)))
@@ -70,7 +77,7 @@ class CmaTuner:
             return self._points[:points]
         self._pass_on()
         for role, evolution in enumerate(self._roles):
-            slots = evolution.ask(points, 0 if self.sequential else count)
+            slots = evolution.ask(points, rounds_for(count, self.most))
             self._slots[:points, role] = slots
             self._points[:points, role] = evolution.inside[slots]
         self._batch = (count, share)
@@ -155,19 +162,17 @@ class _Evolution:
         self.inside = np.clip(np.array(individuals), 0.0, 1.0)
         self._sums, self._counts = np.zeros(len(individuals)), np.zeros(len(individuals))
         self._order = self.random.permutation(len(individuals))
-        self._cursor = self._in_flight = self._told = 0
+        self._cursor = self._told = 0
+        self._rounds = 1
 
-    def ask(self, count: int, simulations: int) -> I32:
-        """(count,) the individuals to simulate next, by number, with so many in flight.
-
-        None in flight means that each individual is simulated once.
-        """
+    def ask(self, count: int, rounds: int) -> I32:
+        """(count,) the individuals to simulate next, by number; the generation has so many rounds."""
         if not self.ended and self._is_evaluated():
             self._go_on()
         size = len(self.individuals)
         slots = self._order[(self._cursor + np.arange(count)) % size]
         self._cursor = (self._cursor + count) % size
-        self._in_flight = max(self._in_flight, simulations)
+        self._rounds = 1 if self._is_mean else max(self._rounds, rounds)
         return slots.astype(np.int32)
 
     def missing(self, points: int) -> int:
@@ -176,8 +181,7 @@ class _Evolution:
             return 2**62
         if points < 2 * len(self.individuals):
             return 0
-        rounds = self._rounds()
-        return rounds * len(self.individuals) - self._told
+        return self._rounds * len(self.individuals) - self._told
 
     def tell(self, slots: I32, totals: F64, weights: NDArray[np.int64]) -> None:
         """The sum of what they brought, and in how many simulations."""
@@ -196,14 +200,10 @@ class _Evolution:
         spread = self._strategy.sigma * np.sqrt(np.diag(self._strategy.C))
         return np.array(self._strategy.mean), np.asarray(spread, np.float64)
 
-    def _rounds(self) -> int:
-        return 1 if self._is_mean or not self._in_flight else rounds_for(self._in_flight)
-
     def _is_evaluated(self) -> bool:
-        rounds = self._rounds()
-        if self._told < rounds * len(self.individuals):
+        if self._told < self._rounds * len(self.individuals):
             return False
-        return bool(self._counts.min() >= rounds)
+        return bool(self._counts.min() >= self._rounds)
 
     def _go_on(self) -> None:
         """Update the distribution, or where the evolution is over go on to mean and best."""
