@@ -166,7 +166,7 @@ class _Evolution:
         self._rounds = 1
 
     def ask(self, count: int, rounds: int) -> I32:
-        """(count,) the individuals to simulate next, by number; the generation has so many rounds."""
+        """(count,) the numbers of the individuals to simulate next; see `rounds_for`."""
         if not self.ended and self._is_evaluated():
             self._go_on()
         size = len(self.individuals)
