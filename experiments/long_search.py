@@ -13,6 +13,7 @@ import time
 
 import click
 
+from ggp_agent.cli import run
 from ggp_agent.cli.common import agent_from
 from ggp_agent.library import find_game
 from ggp_agent.search.native import NativeSearch
@@ -74,4 +75,4 @@ def main(
 
 
 if __name__ == "__main__":
-    main()
+    run(main, "long_search.py")

@@ -22,6 +22,7 @@ from rich.table import Table
 
 from gdl.state_machine import State
 from ggp_agent.agents import find_agent
+from ggp_agent.cli import run
 from ggp_agent.cli.bench_search import search_positions
 from ggp_agent.library import find_game
 from ggp_agent.search.native import NativeSearch
@@ -124,4 +125,4 @@ def _print(columns: list[str], rows: dict[str, list[float]]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main, "tuning_speed.py")

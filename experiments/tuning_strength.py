@@ -23,6 +23,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from ggp_agent.cli import run
 from ggp_agent.manager.tournament import (
     check_settings,
     make_plan,
@@ -129,4 +130,4 @@ def _print(name: str, cells: dict[str, dict[str, str]], notes: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main, "tuning_strength.py")

@@ -69,9 +69,14 @@ bench.bench.add_command(bench_tuning.tuning)
 
 
 def main() -> None:
-    """Run the command line; errors of the project become one line on standard error."""
+    """Run the command line."""
+    run(cli, "ggp-agent")
+
+
+def run(command: click.Command, name: str) -> None:
+    """Run a command and exit; errors of the project become one line on standard error."""
     try:
-        code = cli.main(prog_name="ggp-agent", standalone_mode=False)
+        code = command.main(prog_name=name, standalone_mode=False)
     except click.ClickException as error:
         click.echo(_explain(error), err=True)
         code = error.exit_code

@@ -16,7 +16,7 @@ Dice = NDArray[np.uint64]
 @part
 def below(dice: Dice, bound: int) -> int:
     """A uniform integer below `bound`."""
-    return np.int64(random_below(dice, bound))  # type: ignore[return-value]  # signed for numba
+    return random_below(dice, bound)
 
 
 @part
