@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Sequence
 
 import click
 import numpy as np
@@ -54,7 +55,7 @@ class Switch:
         """See `Tuner.new_move`."""
         self.tuner.new_move()
 
-    def report(self) -> dict[str, object]:
+    def report(self, others: Sequence[Tuner] = ()) -> dict[str, object]:
         """See `Tuner.report`."""
         return {}
 

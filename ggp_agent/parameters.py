@@ -73,6 +73,7 @@ GRAVE_PAPER = "Cazenave: Generalized Rapid Action Value Estimation (2015)"
 MAST_PAPER = "Bjornsson, Finnsson: CadiaPlayer (2009)"
 DECAY_PAPER = "Tak, Winands, Bjornsson: Decaying simulation strategies (2014)"
 UNOBSERVED_PAPER = "Liu, Chen, Yu, Zhai, Zhou, Liu: Watch the Unobserved (2020)"
+PARALLEL_PAPER = "Chaslot, Winands, van den Herik: Parallel Monte-Carlo Tree Search (2008)"
 SOLVER_PAPER = "Cazenave, Saffidine: Score bounded MCTS (2010)"
 
 TUNERS = (
@@ -219,11 +220,19 @@ _DECLARED = (
         "playouts per simulation; 0: as many as the simulator's lanes allow for free",
         high=512,
     ),
+    Parameter(
+        "threads",
+        0,
+        "trees that are searched at once, one thread each, and added up for the move; 0: one per "
+        "core, but one in tournaments, and where simulations are the budget",
+        high=1024,
+        source=PARALLEL_PAPER,
+    ),
     Parameter("depth", 500, "longest simulation, tree and playout together", 1, 1e5, "moves"),
     Parameter("simulations", 0, "budget per move; 0: until the clock runs out", unit="simulations"),
     Parameter("seconds", 0.0, "most to think per move; 0: until the clock runs out", unit="s"),
-    Parameter("memory", 2048, "most that the tree may take", 16, 65536, "MiB"),
-    Parameter("nodes", 4_000_000, "most nodes that the tree may have", 1024, 4_000_000, "nodes"),
+    Parameter("memory", 2048, "most that the trees may take", 16, 65536, "MiB"),
+    Parameter("nodes", 4_000_000, "most nodes that the trees may have", 1024, 4_000_000, "nodes"),
     Parameter(
         "margin",
         0.2,

@@ -25,7 +25,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from gdl.errors import GgpError
 from gdl.prolog import PrologStateMachine
@@ -37,9 +37,10 @@ from ggp_agent.effort import Stopwatch
 from ggp_agent.errors import WorkerError
 from ggp_agent.parent import die_with_parent
 from ggp_agent.search.native import NativeSearch
+from ggp_agent.search.parallel import ParallelSearch, share_of, threads_of
 from ggp_agent.search.plain import PlainSearch
 from ggp_agent.thinking import LegalThinker, Thinker
-from ggp_agent.tuning.adaptive import adaptive
+from ggp_agent.tuning.adaptive import SelfAdaptive, adaptive
 from ggp_agent.warming import warm_up
 from propnet.machine import PropnetStateMachine
 from propnet.vectors import LANES
@@ -54,6 +55,10 @@ COMPILE_SECONDS = 600.0
 MOST_TO_CHECK = 200_000
 """Characters of a rule sheet beyond which it is not checked for faults at START."""
 
+SEED_STEP = 0x9E3779B9
+"""Between the seeds of an agent's trees; those of a match's seats are neighbours."""
+
+Search = TypeVar("Search", NativeSearch, PlainSearch)
 Event = dict[str, Any]
 Say = Callable[..., None]
 
@@ -65,14 +70,31 @@ def make_thinker(machine: StateMachine, role: int, agent: Agent, seed: int) -> T
         return LegalThinker(machine, role, None)
     if strategy == "random":
         return LegalThinker(machine, role, random.Random(seed))
-    tuner = adaptive(agent, len(machine.roles), LANES, seed)
-    search: NativeSearch | PlainSearch
     if isinstance(machine, PropnetStateMachine):
         machine.compile()
-        search = NativeSearch(machine.network, role, agent, seed, tuner, machine.layout)
-    else:
-        search = PlainSearch(machine, role, agent, seed, tuner)
-    if tuner is not None:  # which must not keep a search, and its memory, alive
+        return native_search(machine, role, agent, seed)
+    tuner = adaptive(agent, len(machine.roles), LANES, seed)
+    return _watched(PlainSearch(machine, role, agent, seed, tuner), tuner)
+
+
+def native_search(
+    machine: PropnetStateMachine, role: int, agent: Agent, seed: int
+) -> NativeSearch | ParallelSearch:
+    """The search over a propnet: one tree, or several where the agent uses several threads."""
+    threads = threads_of(agent)
+    searches = []
+    for number in range(threads):
+        own = (seed + number * SEED_STEP) % 2**32
+        tuner = adaptive(agent, len(machine.roles), LANES, own)
+        one = share_of(agent, threads, number)
+        search = NativeSearch(machine.network, role, one, own, tuner, machine.layout)
+        searches.append(_watched(search, tuner))
+    return searches[0] if threads == 1 else ParallelSearch(searches, agent, seed)
+
+
+def _watched(search: Search, tuner: SelfAdaptive | None) -> Search:
+    """The search; its tuner learns from it how long games are, but must not keep it alive."""
+    if tuner is not None:
         known = weakref.proxy(search)
         tuner.watch(lambda: known.trace())
     return search

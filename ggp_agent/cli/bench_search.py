@@ -16,13 +16,14 @@ from ggp_agent.agents import Agent
 from ggp_agent.cli.common import agent_from, agent_options, json_option, new_seed, seed_option
 from ggp_agent.cli.measuring import in_own_process
 from ggp_agent.library import find_game
-from ggp_agent.search.native import NativeSearch
-from ggp_agent.tuning.adaptive import adaptive
+from ggp_agent.search.parallel import threads_of
+from ggp_agent.worker import native_search
 from propnet.machine import PropnetStateMachine
-from propnet.vectors import LANES
 
 CODE_SECONDS = 60.0
 """Seconds for which the game's machine code is waited for before the measurement."""
+LOADING_SECONDS = 0.1
+"""Length of a search before the measurement, for which kernels are loaded."""
 
 
 @click.command()
@@ -53,14 +54,16 @@ def search(
     seed: int | None,
     as_json: bool,
 ) -> None:
-    """Searches on one core: visited nodes and simulations per second.
+    """How fast searches are: visited nodes and simulations per second.
 
     Visited nodes are edges of the tree and moves of playouts.  The figures are means over the
-    positions, each searched with an empty tree once the game's machine code is there.
+    positions, each searched with an empty tree once the game's machine code is there.  Searches
+    use all cores, as `serve` does; --set threads=1 keeps to one.
     """
     agent, seed, ratios = agent_from(agent_name, settings), new_seed(seed), []
     if not as_json:
         click.echo(
+            f"threads: {threads_of(agent)}\n"
             f"{'game':24} {'agent':8} {'M nodes/s':>10} {'[range]':>16} {'sims/s':>10} "
             f"{'tree nodes':>11} {'depth':>6} {'peak MB':>8}"
         )
@@ -79,9 +82,8 @@ def measure(name: str, agent: Agent, seconds: float, positions: int, seed: int) 
     machine = PropnetStateMachine.from_rules(game.rule_sheet())
     compilation = machine.compile()
     code = compilation is not None and compilation.wait(CODE_SECONDS)
-    tuner = adaptive(agent, len(machine.roles), LANES, seed)
-    search = NativeSearch(machine.network, 0, agent, seed, tuner, machine.layout)
-    search.simulate(1)  # kernels are loaded here
+    search = native_search(machine, 0, agent, seed)
+    search.think(time.monotonic() + LOADING_SECONDS, lambda: False)
     traces = []
     for state in search_positions(machine, positions, seed):
         search.enter(state, None)
@@ -103,6 +105,7 @@ def measure(name: str, agent: Agent, seconds: float, positions: int, seed: int) 
         "peak_mb": round(max(trace.memory for trace in traces) / 2**20, 1),
         "positions": len(traces),
         "machine_code": code,
+        "threads": threads_of(agent),
         "seed": seed,
     }
 

@@ -88,7 +88,8 @@ def match(
     """Run a match of GAME between PLAYERs, one per role in the order of the rules.
 
     A PLAYER is the URL of a server (http://localhost:9147) or the name of an agent that is run
-    here, with parameters after colons (uct:C=0.4:simulations=1000, ap-ntbea:tune=K,Ref,C).
+    here, with parameters after colons (uct:C=0.4:simulations=1000, ap-ntbea:tune=K,Ref,C);
+    it thinks with one thread unless it says otherwise (uct:threads=2).
     --tuner and --tune are for all agents that search and name no tuner themselves.
     """
     chosen, seed = find_game(game), new_seed(seed)
@@ -137,7 +138,7 @@ def _agent(text: str) -> Agent | None:
         agent = find_agent(name)
         if agent["strategy"] == "mcts" and agent["tuner"] == "off":
             settings = [*tuner_settings(), *settings]
-        agent = agent.with_settings(settings)
+        agent = agent.with_settings(["threads=1", *settings])
         check_tuning(agent)
         return agent
     except GgpError as error:

@@ -7,7 +7,8 @@ papers' rule) or the most visits, ties at random.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -34,6 +35,26 @@ class RootMove:
     def mean(self) -> float:
         """The mean reward; -1 where there is none."""
         return self.total / self.visits if self.visits else -1.0
+
+    def plus(self, other: RootMove) -> RootMove:
+        """With what another tree knows of the same move."""
+        return RootMove(
+            self.move,
+            visits=self.visits + other.visits,
+            total=self.total + other.total,
+            low=max(self.low, other.low),
+            high=min(self.high, other.high),
+            ends=self.ends or other.ends,
+        )
+
+
+def add_up(moves_of_trees: Iterable[Sequence[RootMove]]) -> list[RootMove]:
+    """What several trees know of the moves at their common root, together."""
+    known: dict[Move, RootMove] = {}
+    for move in itertools.chain.from_iterable(moves_of_trees):
+        other = known.get(move.move)
+        known[move.move] = move if other is None else other.plus(move)
+    return list(known.values())
 
 
 class Dice(Protocol):

@@ -90,7 +90,7 @@ class NativeSearch:
         self._flight = new_flight(self._layout, agent, chance, seed)
         self._random = np.random.Generator(np.random.PCG64([seed, 2]))
         roles = len(network.roles)
-        self._tuner: Tuner = tuner or FixedSettings(agent, roles, LANES)
+        self.tuner: Tuner = tuner or FixedSettings(agent, roles, LANES)
         self._tree = self._room()
         self._root = NO_NODE
         self._batch_seconds = self._seconds = 0.0
@@ -111,7 +111,7 @@ class NativeSearch:
             self._tree.counters[SPARE] = 0
             self._tree.counters[RECYCLED] = 0
             decay(self._flight, self._agent.number("decay"))
-            self._tuner.new_move()
+            self.tuner.new_move()
         self._flight.states[0] = np.frombuffer(state, np.uint64)
         self._root = int(open_root(self._layout, self._lanes, self._tree, self._flight))
         if self._root == NO_NODE:  # nothing of a full tree could be used
@@ -127,7 +127,7 @@ class NativeSearch:
         budget = int(self._agent.number("simulations"))
         deadline = within(deadline, self._agent.number("seconds"), self._seconds)
         available = math.inf if budget else deadline - time.monotonic()
-        while self._is_worth_it() and not interrupted():
+        while self.is_worth_it() and not interrupted():
             started = time.monotonic()
             # the first batch in a state is run in any case: the last one may have been held up
             estimate = self._batch_seconds if self._flight.totals[SIMULATIONS] else 0.0
@@ -146,9 +146,9 @@ class NativeSearch:
     def simulate(self, batch: int, playouts: int = 1) -> None:
         """Run one batch: ask for its parameters, simulate, tell the rewards."""
         flight = self._flight
-        flight.settings[:batch] = self._tuner.ask(batch)
+        flight.settings[:batch] = self.tuner.ask(batch)
         simulate_batch(self._layout, self._lanes, self._tree, flight, self._root, batch, playouts)
-        self._tuner.tell(flight.rewards[:batch])
+        self.tuner.tell(flight.rewards[:batch])
 
     def choose(self) -> Move:
         """See `Thinker.choose`."""
@@ -217,9 +217,9 @@ class NativeSearch:
 
     def report(self) -> Mapping[str, object]:
         """See `Thinker.report`."""
-        return {**self.trace().as_json(), **self._tuner.report()}
+        return {**self.trace().as_json(), **self.tuner.report()}
 
-    def _is_worth_it(self) -> bool:
+    def is_worth_it(self) -> bool:
         """Whether thinking can still find out anything."""
         root = self._tree.nodes[self._root]
         if root["kind"] != OPEN or root["visits"] >= MAX_VISITS:

@@ -6,6 +6,7 @@ told the n rewards of every role.  One simulation in flight means n = 1: ask, si
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -34,8 +35,11 @@ class Tuner(Protocol):
     def new_move(self) -> None:
         """The game went on by a real move."""
 
-    def report(self) -> dict[str, object]:
-        """What it has learned, as JSON values to be added to the search's report."""
+    def report(self, others: Sequence[Tuner] = ()) -> dict[str, object]:
+        """What it has learned, as JSON values to be added to the search's report.
+
+        `others`: tuners like it, of trees by its side, whose samples count as well.
+        """
 
 
 class FixedSettings:
@@ -55,7 +59,7 @@ class FixedSettings:
     def new_move(self) -> None:
         """See `Tuner.new_move`."""
 
-    def report(self) -> dict[str, object]:
+    def report(self, others: Sequence[Tuner] = ()) -> dict[str, object]:
         """See `Tuner.report`; nothing."""
         return {}
 

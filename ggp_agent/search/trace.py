@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from gdl.rules import write_term
 from gdl.state_machine import JointMove, Move
-from ggp_agent.search.final import RootMove
+from ggp_agent.search.final import RootMove, add_up
 from ggp_agent.search.memory import NO_BLOCK, UNIT
 from ggp_agent.search.tree import NO_NODE, OPEN, SEVERAL, Tree, follow, statistics
 from propnet.network import Network
@@ -73,6 +73,28 @@ class Trace:
                 for m in self.sorted_moves()
             ],
         }
+
+
+def together(traces: Sequence[Trace]) -> Trace:
+    """The traces of several trees of one position as one: sums; the variation of the largest."""
+    simulations = sum(trace.simulations for trace in traces)
+    edges = sum(trace.mean_depth * trace.simulations for trace in traces)
+    return Trace(
+        simulations=simulations,
+        playouts=sum(trace.playouts for trace in traces),
+        visited_nodes=sum(trace.visited_nodes for trace in traces),
+        seconds=max(trace.seconds for trace in traces),
+        tree_nodes=sum(trace.tree_nodes for trace in traces),
+        recycled=sum(trace.recycled for trace in traces),
+        memory=sum(trace.memory for trace in traces),
+        root_visits=sum(trace.root_visits for trace in traces),
+        mean_depth=edges / max(1, simulations),
+        deepest=max(trace.deepest for trace in traces),
+        low=max(trace.low for trace in traces),
+        high=min(trace.high for trace in traces),
+        moves=add_up([trace.moves for trace in traces]),
+        variation=max(traces, key=lambda trace: trace.root_visits).variation,
+    )
 
 
 def principal_variation(tree: Tree, network: Network, root: int) -> list[JointMove]:

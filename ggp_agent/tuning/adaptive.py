@@ -10,7 +10,7 @@ would take as long as a good part of the simulation.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ggp_agent.agents import Agent
 from ggp_agent.errors import ParameterError
 from ggp_agent.parameters import PER_SIMULATION
 from ggp_agent.search.kernel import direct, entry
-from ggp_agent.search.settings import settings_row
+from ggp_agent.search.settings import Tuner, settings_row
 from ggp_agent.search.trace import Trace
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.insight import insight
@@ -86,9 +86,10 @@ class SelfAdaptive:
                 self._length = mean_length(self._trace())
             self._batches += 1
 
-    def report(self) -> dict[str, object]:
+    def report(self, others: Sequence[Tuner] = ()) -> dict[str, object]:
         """See `Tuner.report`."""
-        return {"tuning": insight(self._name, self.space, self.tuner)}
+        alike = [other.tuner for other in others if isinstance(other, SelfAdaptive)]
+        return {"tuning": insight(self._name, self.space, [self.tuner, *alike])}
 
     def new_move(self) -> None:
         """See `Tuner.new_move`; after the start clock LSI's budget is fixed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,23 +17,41 @@ MOST_COMBINATIONS = 5
 """Combinations that are told of: those with most samples."""
 
 
-def insight(name: str, space: Space, tuner: DiscreteTuner | CmaTuner) -> dict[str, Any]:
+def insight(name: str, space: Space, tuners: Sequence[DiscreteTuner | CmaTuner]) -> dict[str, Any]:
     """What the tuners of all roles know; means are goals, 0 where there are no samples.
 
-    Samples are simulations whose rewards are known.
+    Samples are simulations whose rewards are known.  Several `tuners` are those of trees that are
+    searched side by side: their samples are put together.
     """
-    if isinstance(tuner, CmaTuner):
-        roles = [_distribution(space, tuner, role) for role in range(tuner.roles)]
+    discrete = [tuner for tuner in tuners if not isinstance(tuner, CmaTuner)]
+    choosing = [tuner for tuner in tuners if isinstance(tuner, ChoosingTuner)]
+    if discrete:
+        models = [tuner.model for tuner in discrete]
+        roles = [_statistics(space, models, role) for role in range(len(models[0].arms))]
     else:
-        roles = [_statistics(space, tuner.model, role) for role in range(len(tuner.model.arms))]
-    if isinstance(tuner, ChoosingTuner):
+        evolutions = [tuner for tuner in tuners if isinstance(tuner, CmaTuner)]
+        roles = [_distribution(space, evolutions, role) for role in range(evolutions[0].roles)]
+    if choosing:
         for role, known in enumerate(roles):
-            known["tuned"] = _decisions(tuner, role)
+            known["tuned"] = _decisions(choosing, role)
     return {"tuner": name, "parameters": list(space.names), "roles": roles}
 
 
-def _statistics(space: Space, model: Model, role: int) -> dict[str, Any]:
-    arms, first = model.arms[role], model.shape[FIRST]
+def _arms(models: Sequence[Model], role: int) -> F64:
+    """(A, 4) a role's arms with their rewards of all models; of several, MEAN and KNOWN only."""
+    if len(models) == 1:
+        return models[0].arms[role]
+    together = np.zeros_like(models[0].arms[role])
+    for model in models:
+        arms = model.arms[role]
+        together[:, KNOWN] += arms[:, KNOWN]
+        together[:, MEAN] += arms[:, KNOWN] * arms[:, MEAN]
+    together[:, MEAN] /= np.maximum(together[:, KNOWN], 1)
+    return together
+
+
+def _statistics(space: Space, models: Sequence[Model], role: int) -> dict[str, Any]:
+    arms, first = _arms(models, role), models[0].shape[FIRST]
     values = {}
     for i, (name, size) in enumerate(zip(space.names, space.sizes, strict=True)):
         labels = [space.label(i, pick) for pick in range(size)]
@@ -50,17 +69,18 @@ def _statistics(space: Space, model: Model, role: int) -> dict[str, Any]:
     }
 
 
-def _decisions(tuner: ChoosingTuner, role: int) -> dict[str, Any]:
+def _decisions(tuners: Sequence[ChoosingTuner], role: int) -> dict[str, Any]:
     """Which variables were tuned, how many at once, and the set that was tuned most often."""
-    arms, first = tuner.decided.arms[role], tuner.decided.shape[FIRST]
-    names = tuner.decisions.names
+    decided = [tuner.decided for tuner in tuners]
+    arms, first = _arms(decided, role), decided[0].shape[FIRST]
+    names, choices = tuners[0].decisions.names, tuners[0].decisions.sizes
     sets = arms[first[-1] :]
     sizes = np.array([code.bit_count() for code in range(len(sets))])
     numbers = np.zeros((len(names) + 1, arms.shape[1]))
     numbers[:, KNOWN] = np.bincount(sizes, sets[:, KNOWN])
     totals = np.bincount(sizes, sets[:, KNOWN] * sets[:, MEAN])
     numbers[:, MEAN] = totals / np.maximum(1, numbers[:, KNOWN])
-    most = np.unravel_index(int(np.argmax(sets[:, KNOWN])), tuner.decisions.sizes)
+    most = np.unravel_index(int(np.argmax(sets[:, KNOWN])), choices)
     return {
         "parameters": {"values": list(names), **_numbers(arms[first[:-1] + TUNED])},
         "number": {"values": [str(n) for n in range(len(numbers))], **_numbers(numbers)},
@@ -80,9 +100,18 @@ def _goal(reward: float) -> float:
     return round(100 * float(reward), 2)
 
 
-def _distribution(space: Space, tuner: CmaTuner, role: int) -> dict[str, Any]:
-    """Of continuous values: the middle of the search distribution and how far it spreads."""
-    samples, mean, middle, spread = tuner.state_of(role)
+def _distribution(space: Space, tuners: Sequence[CmaTuner], role: int) -> dict[str, Any]:
+    """Of continuous values: the middle of the search distribution and how far it spreads.
+
+    Of several distributions it is that of their mixture.
+    """
+    counts, means, middles, spreads = map(
+        np.array, zip(*(t.state_of(role) for t in tuners), strict=True)
+    )
+    samples = int(counts.sum())
+    mean = float(counts @ means) / max(1, samples)
+    middle = middles.mean(axis=0)
+    spread = np.sqrt((spreads**2 + (middles - middle) ** 2).mean(axis=0))
     low, high = np.array(space.intervals).T
     values = space.values_between(np.clip(middle, 0, 1))
     pairs = zip(space.names, values, strict=True)

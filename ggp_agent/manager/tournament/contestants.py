@@ -17,6 +17,7 @@ from gdl.errors import GgpError
 from ggp_agent.agents import Agent, find_agent
 from ggp_agent.errors import TournamentError
 from ggp_agent.manager.players import HttpPlayer
+from ggp_agent.search.parallel import threads_of
 from ggp_agent.tuning.adaptive import check_tuning
 
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -95,17 +96,21 @@ class Contestant:
         return cls(values["name"], values.get("agent", ""), settings, urls)
 
     def as_agent(self, simulations: int = 0) -> Agent:
-        """The agent, for one that is run here; `simulations` a move unless it has its own."""
-        agent = find_agent(self.agent).with_settings(self.settings)
+        """The agent, for one that is run here; `simulations` a move unless it has its own.
+
+        It thinks with one thread unless it has been told otherwise.
+        """
+        agent = find_agent(self.agent).with_settings(["threads=1", *self.settings])
         if simulations and "simulations" not in agent.settings:
             agent = agent.with_settings([f"simulations={simulations}"])
         return Agent(self.name, agent.summary, agent.settings)
 
-    def needs_core(self) -> bool:
-        """Whether it takes a core of this machine to think, as far as one can tell."""
+    def cores(self) -> int:
+        """How many cores of this machine it thinks with, as far as one can tell."""
         if self.urls:
-            return any(urlsplit(url).hostname in LOCAL_HOSTS for url in self.urls)
-        return self.as_agent()["strategy"] not in _MINDLESS
+            return int(any(urlsplit(url).hostname in LOCAL_HOSTS for url in self.urls))
+        agent = self.as_agent()
+        return 0 if agent["strategy"] in _MINDLESS else threads_of(agent)
 
     def needs_clock(self, simulations: int = 0) -> bool:
         """Whether the clock decides how long it thinks."""

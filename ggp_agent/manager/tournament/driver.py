@@ -3,8 +3,8 @@
 An agent that thinks owns its core.  A match in which nobody thinks by the clock runs in one process
 (a host), agents thinking one after the other, and takes one core.  Where the clock decides, every
 agent has a process of its own and the match takes as many cores as it has agents that think on this
-machine: in the opponent's time they may wait, but during the start clock, and wherever moves are
-simultaneous, all of them think.
+machine (more for those with several threads): in the opponent's time they may wait, but during the
+start clock, and wherever moves are simultaneous, all of them think.
 
 A host that dies or hangs is replaced, and its match run again with every agent in a process of its
 own, so that the one to blame loses moves and nothing else.  A match that can't be played at all, by
@@ -168,10 +168,10 @@ class _Run:
         return any(seat.needs_clock(self.plan.simulations) for seat in seats)
 
     def _cores_for(self, seats: tuple[Contestant, ...]) -> int:
+        thinking = [seat.cores() for seat in seats]
         if not self._by_clock(seats):
-            return 1
-        thinking = sum(seat.needs_core() for seat in seats)
-        return self.plan.cores_per_match or max(1, thinking)
+            return max(1, *thinking)  # one after the other
+        return self.plan.cores_per_match or max(1, sum(thinking))
 
     # --- Playing a match -----------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import secrets
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from gdl.rules import RuleSheet
 from gdl.state_machine import CHANCE_ROLE
 from ggp_agent import library
 from ggp_agent.agents import tuners_of
+from ggp_agent.cores import cores
 from ggp_agent.errors import TournamentError
 from ggp_agent.manager.statistics import Sprt
 from ggp_agent.manager.tournament.contestants import Contestant, distinct
@@ -162,7 +162,7 @@ def make_plan(values: Mapping[str, Any]) -> Plan:
         play_clock=float(values.get("play_clock", clock)),
         scramble=values.get("scramble", False),
         seed=values["seed"] if "seed" in values else _seed(directory),
-        cores=values.get("cores", len(os.sched_getaffinity(0))),
+        cores=values.get("cores", cores()),
         cores_per_match=values.get("cores_per_match", 0),
         directory=directory,
         sprt=_sprt(values),

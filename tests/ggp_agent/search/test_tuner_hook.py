@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
 from ggp_agent.search.flight import PICKS
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
-from ggp_agent.search.settings import COLUMNS, EPSILON, F32, C, K, settings_row
+from ggp_agent.search.settings import COLUMNS, EPSILON, F32, C, K, Tuner, settings_row
 from tests.ggp_agent.search.positions import SEQUENTIAL, agent, machine_of, search_on
 from tests.ggp_agent.search.test_rules import UP_AND_ON
 
@@ -32,7 +34,7 @@ class Recorder:
     def new_move(self) -> None:
         self.moves += 1
 
-    def report(self) -> dict[str, object]:
+    def report(self, others: Sequence[Tuner] = ()) -> dict[str, object]:
         return {"moves": self.moves}
 
 

@@ -92,7 +92,7 @@ class TestContestants:
     def test_who_needs_a_core_and_a_clock(self) -> None:
         uct, random = Contestant.parse("uct"), Contestant.parse("random")
         near, far = Contestant.parse("http://localhost:1"), Contestant.parse("http://example.org:1")
-        assert [c.needs_core() for c in (uct, random, near, far)] == [True, False, True, False]
+        assert [c.cores() for c in (uct, random, near, far)] == [1, 0, 1, 0]
         assert [c.needs_clock() for c in (uct, random, near, far)] == [True, False, True, True]
         assert not uct.needs_clock(100)
 

@@ -333,8 +333,13 @@ def test_a_host_that_does_not_go_on_is_given_up(monkeypatch: pytest.MonkeyPatch)
 
 
 class TestCoresAndTests:
-    def test_an_agent_that_thinks_by_the_clock_owns_a_core(self, tmp_path: Path) -> None:
-        """Four cores, but never more than two matches of two thinking agents at once."""
+    @pytest.mark.parametrize(
+        ("agent", "matches"), [("uct", 2), ("uct:threads=3", 1), ("uct:threads=2:seconds=0.1", 2)]
+    )
+    def test_an_agent_that_thinks_by_the_clock_owns_its_cores(
+        self, agent: str, matches: int, tmp_path: Path
+    ) -> None:
+        """Four cores, of which a match takes those of both agents; or the most, by budgets."""
         running: list[int] = []
         real = driver._Run._play
 
@@ -350,13 +355,14 @@ class TestCoresAndTests:
                 goals=(100, 0),
             )
 
-        plan = plan_for(tmp_path, games=["nim"], agents=["uct", "x=uct"], matches=8, cores=4)
+        other = "x=uct:seconds=0.1" if "seconds" in agent else "x=uct"
+        plan = plan_for(tmp_path, games=["nim"], agents=[f"a={agent}", other], matches=8, cores=4)
         driver._Run._play = watched  # type: ignore[method-assign]
         try:
             asyncio.run(_start_once(plan, tmp_path))
         finally:
             driver._Run._play = real  # type: ignore[method-assign]
-        assert len(running) == 2
+        assert len(running) == matches
 
     def test_the_sequential_test_stops_it_early(self, tmp_path: Path) -> None:
         plan = plan_for(
@@ -404,7 +410,7 @@ class TestSeatedAgent:
     def test_seconds_are_a_budget_too(self) -> None:
         sheet = find_game("connectFour").rule_sheet()
         contestant = Contestant.parse("uct:seconds=0.05:memory=64")
-        assert not contestant.needs_clock() and contestant.needs_core()
+        assert not contestant.needs_clock() and contestant.cores() == 1
         machine = PropnetStateMachine.from_rules(sheet)
         player = SeatedAgent(contestant.as_agent(), sheet, machine, seed=1)
 
