@@ -1,6 +1,6 @@
 """What tuning costs: visited nodes per second of tuned AP against AP with fixed values.
 
-    python experiments/tuning_speed.py GAME... [--tuner ntbea]... [--simulations 60000]
+    python experiments/tuning_speed.py GAME... [--tuner ntbea]... [--seconds 1]
 
 Sironi, Liu, Winands: Self-Adaptive MCTS in GGP (2020), Table IV, for four parameters.  In every
 position one search runs with fixed and with tuned values in turns, in the same memory, so that all
@@ -64,14 +64,14 @@ class Switch:
 @click.argument("games", nargs=-1, required=True, metavar="GAME...")
 @click.option("--tuner", "tuners", multiple=True, type=click.Choice(TUNERS), help="Default: all.")
 @click.option("--parameters", default=4, show_default=True, help="How many are tuned.")
-@click.option("--simulations", default=60_000, show_default=True, help="Per search.")
+@click.option("--seconds", default=1.0, show_default=True, help="Length of a search.")
 @click.option("--positions", default=2, show_default=True, help="Per game.")
 @click.option("--seed", default=1, show_default=True)
 def main(
     games: tuple[str, ...],
     tuners: tuple[str, ...],
     parameters: int,
-    simulations: int,
+    seconds: float,
     positions: int,
     seed: int,
 ) -> None:
@@ -84,7 +84,7 @@ def main(
         compilation = machine.compile()
         if compilation is not None:
             compilation.wait(60)
-        agent, roles = find_agent("ap").with_settings([f"simulations={simulations}"]), machine.roles
+        agent, roles = find_agent("ap").with_settings([f"seconds={seconds}"]), machine.roles
         fixed = FixedSettings(agent, len(roles), LANES)
         switch = Switch(fixed)
         search = NativeSearch(machine.network, 0, agent, seed, switch, machine.layout)

@@ -49,7 +49,8 @@ class SelfAdaptive:
         self._rows = np.tile(settings_row(agent), (most, roles, 1))
         self._columns = np.array([PER_SIMULATION.index(n) for n in self.space.columns], np.int32)
         self._table = self.space.table().astype(np.float32)
-        self._spread, self._version = self._rows, 0
+        self._spread: dict[tuple[int, int], F32] = {}
+        self._version = 0
         self._trace: Callable[[], Trace] | None = None
         self._told = self._batches = 0
         self._length = 0.0
@@ -66,16 +67,27 @@ class SelfAdaptive:
         """See `Tuner.ask`."""
         share = share_of(count)
         if isinstance(self.tuner, CmaTuner):
-            points = self.tuner.ask(count, share)
-            if self.tuner.version == self._version:
-                return self._spread
-            self._version = self.tuner.version
-            self._rows[: len(points), :, self._columns] = self.space.values_between(points)
-        else:
-            fill_rows(self._rows, self.tuner.ask(count, share), self._table, self._columns)
+            return self._between(self.tuner, count, share)
+        fill_rows(self._rows, self.tuner.ask(count, share), self._table, self._columns)
         few = self._rows[: groups(count, share)]
-        self._spread = few if share == 1 else few.repeat(share, axis=0)[:count]
-        return self._spread
+        return few if share == 1 else few.repeat(share, axis=0)[:count]
+
+    def _between(self, tuner: CmaTuner, count: int, share: int) -> F32:
+        """The rows of points in the unit cube; those shared are made once per generation."""
+        points = tuner.ask(count, share)
+        if tuner.version != self._version:
+            self._version = tuner.version
+            self._spread.clear()
+            if len(self._rows) < len(tuner.points):
+                self._rows = np.tile(self._rows[0], (len(tuner.points), 1, 1))
+            self._rows[:, :, self._columns] = self.space.values_between(tuner.points)
+        rows = self._rows[tuner.first : tuner.first + len(points)]
+        if share == 1:
+            return rows
+        key = tuner.first, count
+        if key not in self._spread:
+            self._spread[key] = rows.repeat(share, axis=0)[:count]
+        return self._spread[key]
 
     def tell(self, rewards: F32) -> None:
         """See `Tuner.tell`."""

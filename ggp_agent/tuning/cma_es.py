@@ -11,8 +11,7 @@ another random point instead.
 With many simulations in flight a generation lasts until all rewards of its first round are known;
 meanwhile the population goes round again, and fitness is that of the mean reward.  As an update of
 the distribution takes as long as a thousand simulations that are far in flight, generations grow
-with them: see `rounds_for`.  Batches that cover the population twice or more are all alike until a
-generation may be over, and their rewards are only summed up until then.
+with them: see `rounds_for`.
 """
 
 from __future__ import annotations
@@ -27,13 +26,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp_agent.tuning.model import groups
-from ggp_agent.tuning.space import F32, F64, I32, Space
+from ggp_agent.tuning.space import F32, F64, Space
+
+I64 = NDArray[np.int64]
 
 STEP_SIZE = 0.3
 PENALTY = 100.0
 FEW = 64
 """In flight at most where simulations are scarce rather than time."""
 MOST_ROUNDS = 2048
+MOST_TURNS = 64
+"""More than there are individuals in a generation: 4 + 3 ln(variables)."""
+MOST_KEPT = 2**15
+"""Rewards that are kept where no generation is waited for."""
 BY_FITNESS = frozenset(("ftarget", "tolfun", "tolfunhist", "tolfunrel", "tolflatfitness"))
 BY_PROGRESS = frozenset(("tolstagnation",))
 """Criteria for stopping that look at fitness: its values, and their course."""
@@ -52,7 +57,12 @@ def rounds_for(in_flight: int, most: int) -> int:
 
 
 class CmaTuner:
-    """One search distribution per role, side by side; like a `DiscreteTuner`, but with points."""
+    """One search distribution per role, side by side; like a `DiscreteTuner`, but with points.
+
+    A role's individuals take turns, in an order of their own.  Where all turns of a generation are
+    at is one number for all roles, and rewards are kept until they may complete a generation: most
+    batches just take the next points.
+    """
 
     def __init__(
         self, space: Space, roles: int, most: int, seed: int, restarts: bool = False
@@ -61,49 +71,69 @@ class CmaTuner:
         """simulations in flight at most; 1 is exactly the paper's algorithm"""
         self._random = np.random.Generator(np.random.PCG64([seed, 5]))
         self._roles = [_Evolution(len(space.names), self._random, restarts) for _ in range(roles)]
-        self._points = np.zeros((most, roles, len(space.names)))
-        self._slots = np.zeros((most, roles), np.int32)
-        self._totals = np.zeros((most, roles))
-        self._firsts = np.zeros(0, np.int64)
-        self._batch = (0, 0)
-        self._told = self._enough = 0
+        self.points = np.zeros((MOST_TURNS + most, roles, len(space.names)))
+        """(T, R, d) points of the unit cube, turn by turn"""
+        self.first = 0
+        """the turn of the first simulation of the last batch"""
         self.version = 0
-        """changes where `ask` returns other points than before"""
+        """changes where `points` do"""
+        self._next = self._told = self._rounds = self._enough = 0
+        self._turns = 1
+        self._batches: list[tuple[int, int, F32]] = []
+        self._lay_out()
 
     def ask(self, count: int, share: int = 1) -> F64:
         """(n, R, d) points of the unit cube for `count` simulations, as `DiscreteTuner.ask`."""
+        rounds = rounds_for(count, self.most)
+        if rounds > self._rounds:
+            self._require(rounds)
+        if self._told >= self._enough:
+            self._pass_on()
+            done = [evolution.go_on(self._rounds) for evolution in self._roles]
+            if any(done):
+                self._lay_out()
+                self._require(rounds)
         points = groups(count, share)
-        if self._batch == (count, share) and self._told < self._enough:
-            return self._points[:points]
-        self._pass_on()
-        for role, evolution in enumerate(self._roles):
-            slots = evolution.ask(points, rounds_for(count, self.most))
-            self._slots[:points, role] = slots
-            self._points[:points, role] = evolution.inside[slots]
-        self._batch = (count, share)
-        self._enough = min(evolution.missing(points) for evolution in self._roles)
-        self.version += 1
-        return self._points[:points]
+        self.first = self._next
+        self._next = (self.first + points) % self._turns
+        return self.points[self.first : self.first + points]
 
     def tell(self, rewards: F32, share: int = 1) -> None:
         """(count, R) what these simulations brought every role, in [0, 1]; the same share."""
-        if self._told == 0:
-            self._firsts = np.arange(0, len(rewards), share)
-        points = len(self._firsts)
-        self._totals[:points] += np.add.reduceat(rewards, self._firsts, axis=0)
+        self._batches.append((self.first, share, rewards.copy()))
         self._told += len(rewards)
 
-    def _pass_on(self) -> None:
-        """Tell the roles' evolutions what was summed up."""
-        if self._told == 0:
-            return
-        count, share = self._batch
-        points, batches = len(self._firsts), self._told // count
-        weights = batches * np.minimum(share, count - self._firsts)
+    def _require(self, rounds: int) -> None:
+        """Have generations last so many rounds."""
+        self._rounds = rounds
+        self._enough = min(evolution.needs(rounds) for evolution in self._roles)
+        """rewards that may complete a generation of some role"""
+
+    def _lay_out(self) -> None:
+        """Have the individuals take turns."""
+        self._turns = max(len(evolution.individuals) for evolution in self._roles)
+        turns = np.arange(len(self.points)) % self._turns
         for role, evolution in enumerate(self._roles):
-            evolution.tell(self._slots[:points, role], self._totals[:points, role], weights)
-        self._totals[:points] = 0
+            self.points[:, role] = evolution.inside[evolution.at(turns)]
+        self._next %= self._turns
+        self.version += 1
+
+    def _pass_on(self) -> None:
+        """Tell the roles' evolutions what was told since the last time."""
+        if not self._batches:
+            return
+        turns, totals, weights = [], [], []
+        for first, share, rewards in self._batches:
+            firsts = np.arange(0, len(rewards), share)
+            turns.append(first + np.arange(len(firsts)))
+            totals.append(np.add.reduceat(rewards, firsts, axis=0) if share > 1 else rewards)
+            weights.append(np.minimum(share, len(rewards) - firsts))
+        of_turns, weight = np.concatenate(turns) % self._turns, np.concatenate(weights)
+        for role, of_role in enumerate(np.concatenate(totals).T):
+            self._roles[role].tell(of_turns, of_role, weight)
+        self._batches.clear()
         self._told = 0
+        self._require(self._rounds)
 
     @property
     def roles(self) -> int:
@@ -113,7 +143,6 @@ class CmaTuner:
     def state_of(self, role: int) -> tuple[int, float, F64, F64]:
         """A role's samples and mean reward; middle and spread (d,) of its search distribution."""
         self._pass_on()
-        self._enough = 0
         evolution = self._roles[role]
         mean = evolution.total / evolution.samples if evolution.samples else 0.0
         return (evolution.samples, mean, *evolution.distribution())
@@ -162,35 +191,24 @@ class _Evolution:
         self.inside = np.clip(np.array(individuals), 0.0, 1.0)
         self._sums, self._counts = np.zeros(len(individuals)), np.zeros(len(individuals))
         self._order = self.random.permutation(len(individuals))
-        self._cursor = self._told = 0
-        self._rounds = 1
 
-    def ask(self, count: int, rounds: int) -> I32:
-        """(count,) the numbers of the individuals to simulate next; see `rounds_for`."""
-        if not self.ended and self._is_evaluated():
-            self._go_on()
-        size = len(self.individuals)
-        slots = self._order[(self._cursor + np.arange(count)) % size]
-        self._cursor = (self._cursor + count) % size
-        self._rounds = 1 if self._is_mean else max(self._rounds, rounds)
-        return slots.astype(np.int32)
+    def at(self, turns: I64) -> I64:
+        """The numbers of the individuals whose turns these are."""
+        return self._order[turns % len(self.individuals)]
 
-    def missing(self, points: int) -> int:
-        """Simulations for which the same `points` may be asked for again; 0 for few points."""
+    def needs(self, rounds: int) -> int:
+        """Rewards still needed for a generation of so many rounds."""
         if self.ended:
-            return 2**62
-        if points < 2 * len(self.individuals):
-            return 0
-        return self._rounds * len(self.individuals) - self._told
+            return MOST_KEPT
+        rounds = 1 if self._is_mean else rounds
+        return int(np.maximum(0, rounds - self._counts).sum())
 
-    def tell(self, slots: I32, totals: F64, weights: NDArray[np.int64]) -> None:
-        """The sum of what they brought, and in how many simulations."""
-        size = len(self.individuals)
+    def tell(self, turns: I64, totals: F32, weights: I64) -> None:
+        """The sums of what those whose turns these were brought, and in how many simulations."""
+        slots, size = self.at(turns), len(self.individuals)
         self._sums += np.bincount(slots, totals, minlength=size)
         self._counts += np.bincount(slots, weights, minlength=size)
-        told = int(weights.sum())
-        self._told += told
-        self.samples += told
+        self.samples += int(weights.sum())
         self.total += float(totals.sum())
 
     def distribution(self) -> tuple[F64, F64]:
@@ -200,13 +218,13 @@ class _Evolution:
         spread = self._strategy.sigma * np.sqrt(np.diag(self._strategy.C))
         return np.array(self._strategy.mean), np.asarray(spread, np.float64)
 
-    def _is_evaluated(self) -> bool:
-        if self._told < self._rounds * len(self.individuals):
-            return False
-        return bool(self._counts.min() >= self._rounds)
+    def go_on(self, rounds: int) -> bool:
+        """Update the distribution, or where the evolution is over go on to mean and best.
 
-    def _go_on(self) -> None:
-        """Update the distribution, or where the evolution is over go on to mean and best."""
+        False where that needs more rewards for a generation of so many rounds.
+        """
+        if self.ended or self._counts.min() < (1 if self._is_mean else rounds):
+            return False
         penalties = PENALTY * ((np.array(self.individuals) - self.inside) ** 2).sum(axis=1)
         fitness = 100.0 * (1.0 - self._sums / self._counts) + penalties
         least = int(fitness.argmin())
@@ -216,7 +234,7 @@ class _Evolution:
             self.ended = True
             assert self._best[1] is not None
             self._use([self._best[1]])
-            return
+            return True
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # flat fitness is usual here
             self._strategy.tell(self.individuals, fitness.tolist())
@@ -227,6 +245,7 @@ class _Evolution:
         else:
             self._is_mean = True
             self._use([np.array(self._strategy.mean)])
+        return True
 
 
 def _package() -> Any:

@@ -136,7 +136,7 @@ def tune_where_only_c_matters(seed: int, batch: int) -> tuple[dict[str, Any], in
         chances = 0.4 + 0.3 * (picks[:, 2] == 3) - 0.05 * apart
         found += int(((picks[:, 2] == 3) & (apart == 0)).sum()) if start >= 6400 else 0
         tuner.tell((dice.random(batch) < chances).astype(np.float32)[:, None])
-    return insight("choosing", space, tuner)["roles"][0]["tuned"], found
+    return insight("choosing", space, [tuner])["roles"][0]["tuned"], found
 
 
 @pytest.mark.parametrize(("batch", "games"), [(1, 6), (32, 16)])
@@ -158,7 +158,7 @@ def test_what_it_tells() -> None:
     space = SPACES["linked"]
     tuner = ChoosingTuner(space, 2, 8, 1)
     picks: Counter[Picks] = Counter(run(tuner, 0.25, 400, 8))
-    role = insight("choosing", space, tuner)["roles"][0]["tuned"]
+    role = insight("choosing", space, [tuner])["roles"][0]["tuned"]
 
     def tuned(picks: Picks) -> list[str]:
         # Ref is not tuned, but unused, where K = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ggp_agent.tuning.cma_es import PENALTY, CmaTuner, rounds_for
+from ggp_agent.tuning.cma_es import MOST_KEPT, PENALTY, CmaTuner, rounds_for
 from tests.ggp_agent.tuning.oracle import SPACES
 
 SPACE = SPACES["two"]
@@ -28,14 +28,14 @@ def test_one_simulation_per_individual_and_its_fitness() -> None:
         rewards = {}
         for _ in raw:
             point = tuner.ask(1)[0, 0].copy()
-            slot = int(tuner._slots[0, 0])
+            slot = int(evolution.at(np.array([tuner.first]))[0])
             assert slot not in rewards
             assert point.tolist() == np.clip(raw[slot], 0, 1).tolist()
             rewards[slot] = float(reward_at(point))
             tuner.tell(np.array([[rewards[slot]]], np.float32))
         outside = [((np.array(x) - np.clip(x, 0, 1)) ** 2).sum() for x in raw]
         tuner.ask(1)
-        evolution._cursor = 0  # take back the choice that began the generation
+        tuner._next = tuner.first  # take back the choice that began the generation
         individuals, fitness = told[-1]
         assert individuals == raw
         expected = [100 - 100 * rewards[i] + PENALTY * outside[i] for i in range(len(raw))]
@@ -87,28 +87,40 @@ def test_simulations_may_share_individuals() -> None:
     tuner = CmaTuner(SPACE, 1, 16, seed=1)
     points = tuner.ask(11, 4)
     assert points.shape == (3, 1, 2)
-    slots = tuner._slots[:3, 0].tolist()
+    slots = tuner._roles[0].at(np.arange(3)).tolist()
     tuner.tell(np.arange(11, dtype=np.float32)[:, None], 4)
-    tuner.ask(11, 4)  # passes on what it was told
+    tuner.state_of(0)  # passes on what it was told
     sums, counts = tuner._roles[0]._sums, tuner._roles[0]._counts
     assert sums[slots].tolist() == [0 + 1 + 2 + 3, 4 + 5 + 6 + 7, 8 + 9 + 10]
     assert counts[slots].tolist() == [4, 4, 3]
     assert counts.sum() == 11
 
 
-def test_large_batches_are_alike_until_a_generation_may_be_over() -> None:
+def test_individuals_take_turns_until_a_generation_is_over() -> None:
     tuner = CmaTuner(SPACE, 2, 64, seed=1)
-    needed = rounds_for(64, 64) * len(tuner._roles[0].individuals)
-    first, batches = tuner.ask(64).copy(), 0
+    size, total, asked = len(tuner._roles[0].individuals), 0.0, []
+    points = tuner.ask(50)
     while tuner.version == 1:
-        assert np.array_equal(tuner.ask(64), first)
-        tuner.tell(reward_at(first))
-        batches += 1
-        if 64 * batches >= needed:
-            tuner.ask(64)
-    assert batches == -(-needed // 64)
-    assert tuner._roles[0].samples == 64 * batches
-    assert tuner._roles[1].total == pytest.approx(batches * reward_at(first)[:, 1].sum(), rel=1e-4)
+        asked.extend(points[:, 1].tolist())
+        rewards = reward_at(points)
+        total += float(rewards[:, 1].sum())
+        tuner.tell(rewards)
+        points = tuner.ask(50)
+    assert asked[size:] == asked[:-size]
+    assert len(set(map(tuple, asked))) == size
+    assert len(asked) == pytest.approx(rounds_for(50, 64) * size, abs=50 + size)
+    assert tuner._roles[0].samples == len(asked)
+    assert tuner._roles[1].total == pytest.approx(total, rel=1e-5)
+
+
+def test_what_is_kept_is_bounded_in_the_end() -> None:
+    tuner = CmaTuner(SPACE, 1, 512, seed=1)
+    for evolution in tuner._roles:
+        evolution.ended = True
+    for _ in range(200):
+        tuner.tell(reward_at(tuner.ask(512)))
+        assert sum(len(rewards) for _, _, rewards in tuner._batches) <= MOST_KEPT + 512
+    assert tuner.state_of(0)[0] == 200 * 512
 
 
 def test_a_look_at_the_state_includes_what_was_told_last() -> None:
