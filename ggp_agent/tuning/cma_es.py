@@ -34,7 +34,7 @@ STEP_SIZE = 0.3
 PENALTY = 100.0
 FEW = 64
 """In flight at most where simulations are scarce rather than time."""
-MOST_ROUNDS = 2048
+MOST_ROUNDS = 4096
 MOST_TURNS = 64
 """More than there are individuals in a generation: 4 + 3 ln(variables)."""
 MOST_KEPT = 2**15
@@ -49,7 +49,7 @@ def rounds_for(in_flight: int, most: int) -> int:
 
     1 for one in flight, 8 for 16.  Whoever is to have hundreds in flight will simulate so much
     that generations may be long from the start: there one lasts some forty small batches, and no
-    longer than 2048 rounds.
+    longer than 4096 rounds.
     """
     if most <= FEW:
         return max(1, in_flight * in_flight // 32)
