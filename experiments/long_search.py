@@ -4,6 +4,7 @@
 
 Prints a line for every interval: visited nodes and simulations per processor second of it, the
 tree's nodes and memory, how many nodes were recycled, and the memory of the whole process.
+With all cores there is a tree for each, unless it says --set threads=1.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import click
 from ggp_agent.cli import run
 from ggp_agent.cli.common import agent_from
 from ggp_agent.library import find_game
-from ggp_agent.search.native import NativeSearch
+from ggp_agent.worker import native_search
 from propnet.machine import PropnetStateMachine
 
 LINE = "{:>7} {:>10} {:>9} {:>10} {:>8} {:>11} {:>10} {:>6}"
@@ -48,8 +49,8 @@ def main(
     compilation = machine.compile()
     if compilation is not None:
         compilation.wait(60)
-    search = NativeSearch(machine.network, 0, agent, seed, layout=machine.layout)
-    search.simulate(1)  # kernels are loaded here
+    search = native_search(machine, 0, agent, seed)
+    search.think(time.monotonic() + 0.1, lambda: False)  # kernels are loaded here
     search.enter(machine.initial_state, None)
     click.echo(LINE.format(*HEAD))
     before, begin, used = search.trace(), time.monotonic(), time.process_time()
