@@ -17,7 +17,7 @@ import numpy as np
 from gdl.state_machine import JointMove, Move, State
 from ggp_agent.agents import Agent
 from ggp_agent.cores import cores
-from ggp_agent.search.final import choose_move
+from ggp_agent.search.final import add_up, choose_move
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.trace import Trace, together
 from ggp_agent.thinking import Interrupted
@@ -79,7 +79,8 @@ class ParallelSearch:
 
     def choose(self) -> Move:
         """See `Thinker.choose`."""
-        return choose_move(self.trace().moves, self._rule, self._random)
+        known = add_up(search.root_moves() for search in self._searches)
+        return choose_move(known, self._rule, self._random)
 
     def trace(self) -> Trace:
         """What the thinking in the present state found, in all trees."""

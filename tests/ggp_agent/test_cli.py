@@ -206,10 +206,11 @@ class TestAnalyze:
 
 
 class TestBenchSearch:
-    def test_as_json(self, run: Run) -> None:
+    @pytest.mark.parametrize("threads", [1, 2])
+    def test_as_json(self, threads: int, run: Run) -> None:
         outcome = run(
             "bench", "search", "nim", "--agent", "sp", "--set", "memory=64", "--json",
-            "--seconds", "0.05", "--positions", "2", "--seed", "1",
+            "--seconds", "0.05", "--positions", "2", "--seed", "1", "--set", f"threads={threads}",
         )  # fmt: skip
         assert (outcome.code, outcome.err) == (0, "")
         found = json.loads(outcome.out)
@@ -217,6 +218,7 @@ class TestBenchSearch:
         assert keys | {"tree_nodes", "peak_mb"} <= set(found)
         assert (found["game"], found["agent"], found["positions"]) == ("nim", "sp", 2)
         assert found["nodes_per_s"] > 0 and found["simulations"] > 0
+        assert found["threads"] == threads
 
 
 class TestCheck:
