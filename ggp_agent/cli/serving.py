@@ -15,6 +15,7 @@ from ggp_agent.errors import PlayerError
 from ggp_agent.manager.players import HttpPlayer
 from ggp_agent.match import AgentMaker, write_traces
 from ggp_agent.parameters import TUNERS
+from ggp_agent.search.parallel import threads_of
 from ggp_agent.server import SILENCE, AgentServer, serve_until_signal
 from ggp_agent.warming import warm_up
 from ggp_agent.workers import WorkerPool
@@ -72,7 +73,10 @@ async def _serve(
     maker = AgentMaker(agent, pool, seed)
     server = AgentServer(maker, name=name, host=host, port=port, silence=silence)
     logging.getLogger(__name__).info(
-        "agent %s, seed %d; loading (the very first time takes a minute)", agent.name, seed
+        "agent %s, threads %d, seed %d; loading (the very first time takes a minute)",
+        agent.name,
+        threads_of(agent),
+        seed,
     )
     try:
         await server.check_address()
