@@ -223,8 +223,8 @@ _DECLARED = (
     Parameter(
         "threads",
         0,
-        "trees that are searched at once, one thread each, and added up for the move; 0: one per "
-        "core, but one in tournaments, and where simulations are the budget",
+        "trees that are searched at once, one thread each, and put together for the move; 0: one "
+        "per core, but one in tournaments, and where simulations are the budget",
         high=1024,
         source=PARALLEL_PAPER,
     ),

@@ -2,8 +2,8 @@
 
 This is root parallelization (Chaslot, Winands, van den Herik: Parallel Monte-Carlo Tree Search,
 2008, section 3.2): the trees know nothing of each other, so that there is nothing to wait for and
-a seed still fixes each of them; what they know of the root's moves is added up in the end.  Every
-tree has tuners of its own.  The kernels let other threads run while they work.
+a seed still fixes each of them; what they know of the root's moves is put together in the end.
+Every tree has tuners of its own.  The kernels let other threads run while they work.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from gdl.state_machine import JointMove, Move, State
 from ggp_agent.agents import Agent
 from ggp_agent.cores import cores
-from ggp_agent.search.final import add_up, choose_move
+from ggp_agent.search.final import choose_move, put_together
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.trace import Trace, together
 from ggp_agent.thinking import Interrupted
@@ -79,7 +79,7 @@ class ParallelSearch:
 
     def choose(self) -> Move:
         """See `Thinker.choose`."""
-        known = add_up(search.root_moves() for search in self._searches)
+        known = put_together([search.root_moves() for search in self._searches])
         return choose_move(known, self._rule, self._random)
 
     def trace(self) -> Trace:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gdl.rules import write_term
 from gdl.state_machine import JointMove, Move
-from ggp_agent.search.final import RootMove, add_up
+from ggp_agent.search.final import RootMove, put_together
 from ggp_agent.search.memory import NO_BLOCK, UNIT
 from ggp_agent.search.tree import NO_NODE, OPEN, SEVERAL, Tree, follow, statistics
 from propnet.network import Network
@@ -92,7 +92,7 @@ def together(traces: Sequence[Trace]) -> Trace:
         deepest=max(trace.deepest for trace in traces),
         low=max(trace.low for trace in traces),
         high=min(trace.high for trace in traces),
-        moves=add_up([trace.moves for trace in traces]),
+        moves=put_together([trace.moves for trace in traces]),
         variation=max(traces, key=lambda trace: trace.root_visits).variation,
     )
 

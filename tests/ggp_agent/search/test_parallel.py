@@ -1,4 +1,4 @@
-"""Several trees at once: what they share, that they are added up, and that all of them end."""
+"""Several trees at once: what they share, that they are put together, and that all end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from ggp_agent.agents import Agent, find_agent
 from ggp_agent.cores import cores
-from ggp_agent.search.final import RootMove, add_up
+from ggp_agent.search.final import RootMove, choose_move, put_together
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.parallel import ParallelSearch, share_of, threads_of
 from ggp_agent.thinking import Interrupted
@@ -87,7 +87,7 @@ def test_a_seed_fixes_all_trees_and_the_first_is_that_of_one_thread() -> None:
     assert others[0] != others[1] != others[2] != others[0]
 
 
-def test_what_the_trees_know_is_added_up() -> None:
+def test_what_the_trees_know_is_put_together() -> None:
     search = trees("connectFour", agent(threads=2, simulations=400, memory=32))
     search.think(time.monotonic() + GUARD, lambda: False)
     first, second = (one.trace() for one in search._searches)
@@ -99,17 +99,25 @@ def test_what_the_trees_know_is_added_up() -> None:
     for move, one, other in zip(both.moves, first.moves, second.moves, strict=True):
         assert move.move == one.move == other.move
         assert move.visits == one.visits + other.visits
-        assert move.total == pytest.approx(one.total + other.total)
+        assert move.mean == pytest.approx((one.mean + other.mean) / 2)
     best = max(both.moves, key=lambda move: move.mean)
     assert search.choose() == best.move
 
 
 def test_what_one_tree_has_proven_counts() -> None:
     unknown, won = RootMove("a", 10, 2.0), RootMove("a", 5, 5.0, low=100, ends=True)
-    assert add_up([[unknown, RootMove("b", 3, 1.0)], [won], []]) == [
-        RootMove("a", 15, 7.0, low=100, high=100, ends=True),
-        RootMove("b", 3, 1.0),
+    together = put_together([[unknown, RootMove("b", 3, 1.5)], [won], [RootMove("b")], []])
+    assert together == [
+        RootMove("a", 15, 15 * 0.6, low=100, high=100, ends=True),
+        RootMove("b", 3, 1.5),
     ]
+
+
+def test_a_tree_that_has_left_a_move_counts_as_much_as_one_that_has_not() -> None:
+    refuted = [RootMove("a", 100, 30.0), RootMove("b", 9900, 5445.0)]
+    believed = [RootMove("a", 9900, 5742.0), RootMove("b", 100, 54.0)]
+    dice = np.random.default_rng(1)
+    assert choose_move(put_together([refuted, believed]), "mean", dice) == "b"
 
 
 def test_all_trees_stop_once_one_has_nothing_left_to_find_out() -> None:
