@@ -85,7 +85,7 @@ class PlainSearch:
         self._machine, self._role, self._agent = machine, role, agent
         self._roles = range(len(machine.roles))
         self._random = random.Random(seed)
-        self._tuner: Tuner = tuner or FixedSettings(agent, len(machine.roles), 1)
+        self.tuner: Tuner = tuner or FixedSettings(agent, len(machine.roles), 1)
         self._nodes: dict[State, Node] = {}
         self._mast: dict[tuple[int, Move], Average] = {}
         self._step = 0
@@ -99,7 +99,7 @@ class PlainSearch:
         else:
             self._step += 1
             self._forget()
-            self._tuner.new_move()
+            self.tuner.new_move()
         self._root = self._find(state) or self._add(state)
         self._root.step = self._step
         self._simulations = self._edges = self._deepest = self._transitions = 0
@@ -153,13 +153,13 @@ class PlainSearch:
 
     def report(self) -> Mapping[str, object]:
         """See `Thinker.report`."""
-        return {**self.trace().as_json(write_term), **self._tuner.report()}
+        return {**self.trace().as_json(write_term), **self.tuner.report()}
 
     # 1. selection, 2. expansion
 
     def _simulate(self, deadline: float) -> bool:
         """One simulation; False where the time ran out in it."""
-        simulation = Simulation(self._tuner.ask(1)[0])
+        simulation = Simulation(self.tuner.ask(1)[0])
         simulation.reference = [self._root] * len(self._roles)
         node, new = self._root, False
         while True:
@@ -176,7 +176,7 @@ class PlainSearch:
         if goals is None:
             return False
         self._back_up(simulation, node, goals)
-        self._tuner.tell(np.array([goals], np.float32) / np.float32(100))
+        self.tuner.tell(np.array([goals], np.float32) / np.float32(100))
         return True
 
     def _find(self, state: State) -> Node | None:

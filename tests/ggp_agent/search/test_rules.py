@@ -85,7 +85,7 @@ def test_rule_1_value_is_mean_and_exploration_on_rewards_from_0_to_1(make: Make)
         values = [uct(n, total, visits, c) for n, total in row]
         if sorted(values)[-1] - sorted(values)[-2] < 1e-4:
             continue
-        bench.search._tuner._rows[:, :, 0] = c  # type: ignore[attr-defined]
+        bench.search.tuner._rows[:, :, 0] = c  # type: ignore[attr-defined]
         assert set(picks(bench, visits, row, NO_CHOICE, times=5)) == {int(np.argmax(values))}
 
 
