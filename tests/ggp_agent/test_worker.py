@@ -26,6 +26,7 @@ from ggp_agent.agents import Agent, find_agent
 from ggp_agent.errors import WorkerError
 from ggp_agent.library import find_game
 from ggp_agent.search.native import NativeSearch
+from ggp_agent.search.parallel import ParallelSearch
 from ggp_agent.search.plain import PlainSearch
 from ggp_agent.thinking import LegalThinker
 from ggp_agent.worker import Worker, agent_fields, make_thinker
@@ -465,11 +466,17 @@ class TestReasoners:
             """A machine of which the native search knows nothing."""
 
         thinkers = {
-            name: make_thinker(propnet, 0, find_agent(name).with_settings(["memory=16"]), 1)
-            for name in ("uct", "random", "legal")
+            name: make_thinker(propnet, 0, find_agent(name).with_settings(given), 1)
+            for name, given in {
+                "uct": ["memory=16", "threads=1"],
+                "ap": ["memory=32", "threads=2"],
+                "random": [],
+                "legal": [],
+            }.items()
         }
         assert {name: type(thinker) for name, thinker in thinkers.items()} == {
             "uct": NativeSearch,
+            "ap": ParallelSearch,
             "random": LegalThinker,
             "legal": LegalThinker,
         }
