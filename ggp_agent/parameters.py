@@ -224,7 +224,7 @@ _DECLARED = (
         "threads",
         0,
         "trees that are searched at once, one thread each, and put together for the move; 0: one "
-        "per core, but one in tournaments, and where simulations are the budget",
+        "per core, but one in matches run here, and where simulations are the budget",
         high=1024,
         source=PARALLEL_PAPER,
     ),

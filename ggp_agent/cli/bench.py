@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import resource
 import time
 from itertools import pairwise
@@ -16,6 +15,7 @@ from gdl.grounding import ground
 from ggp_agent.cli.bench_simulate import How, measure, simulation_header, simulation_line
 from ggp_agent.cli.common import json_option, new_seed, seed_option
 from ggp_agent.cli.measuring import in_own_process
+from ggp_agent.cores import cores
 from ggp_agent.library import find_game
 from propnet.network import compile_network
 
@@ -79,9 +79,7 @@ def simulate(
 
     Speeds of others are those that the design of this project quotes.
     """
-    how = How(
-        seconds, runs, kernel, int(width or 0), threads or os.cpu_count() or 1, new_seed(seed)
-    )
+    how = How(seconds, runs, kernel, int(width or 0), threads or cores(), new_seed(seed))
     if not as_json:
         for line in simulation_header(markdown):
             click.echo(line)

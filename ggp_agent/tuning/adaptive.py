@@ -46,7 +46,8 @@ class SelfAdaptive:
         self.space = space_of(agent)
         self._name = str(agent["tuner"])
         self.tuner = make_tuner(self._name, self.space, roles, most, seed)
-        self._rows = np.tile(settings_row(agent), (most, roles, 1))
+        rows = len(self.tuner.points) if isinstance(self.tuner, CmaTuner) else most
+        self._rows = np.tile(settings_row(agent), (rows, roles, 1))
         self._columns = np.array([PER_SIMULATION.index(n) for n in self.space.columns], np.int32)
         self._table = self.space.table().astype(np.float32)
         self._spread: dict[tuple[int, int], F32] = {}
@@ -78,8 +79,6 @@ class SelfAdaptive:
         if tuner.version != self._version:
             self._version = tuner.version
             self._spread.clear()
-            if len(self._rows) < len(tuner.points):
-                self._rows = np.tile(self._rows[0], (len(tuner.points), 1, 1))
             self._rows[:, :, self._columns] = self.space.values_between(tuner.points)
         rows = self._rows[tuner.first : tuner.first + len(points)]
         if share == 1:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ggp_agent.tuning.choosing import TUNED, ChoosingTuner
-from ggp_agent.tuning.cma_es import CmaTuner
+from ggp_agent.tuning.cma_es import I64, CmaTuner
 from ggp_agent.tuning.model import ALL, FIRST, KNOWN, MEAN, Model
 from ggp_agent.tuning.space import F64, Space
 from ggp_agent.tuning.tuners import DiscreteTuner
@@ -37,13 +37,11 @@ def insight(name: str, space: Space, tuners: Sequence[DiscreteTuner | CmaTuner])
     return {"tuner": name, "parameters": list(space.names), "roles": roles}
 
 
-def _arms(models: Sequence[Model], role: int) -> F64:
-    """(A, 4) a role's arms with their rewards of all models; of several, MEAN and KNOWN only."""
-    if len(models) == 1:
-        return models[0].arms[role]
-    together = np.zeros_like(models[0].arms[role])
+def _arms(models: Sequence[Model], role: int, which: slice | I64) -> F64:
+    """(n, 4) some of a role's arms with the rewards of all models: MEAN and KNOWN."""
+    together = np.zeros_like(models[0].arms[role, which])
     for model in models:
-        arms = model.arms[role]
+        arms = model.arms[role, which]
         together[:, KNOWN] += arms[:, KNOWN]
         together[:, MEAN] += arms[:, KNOWN] * arms[:, MEAN]
     together[:, MEAN] /= np.maximum(together[:, KNOWN], 1)
@@ -51,15 +49,17 @@ def _arms(models: Sequence[Model], role: int) -> F64:
 
 
 def _statistics(space: Space, models: Sequence[Model], role: int) -> dict[str, Any]:
-    arms, first = _arms(models, role), models[0].shape[FIRST]
+    first = models[0].shape[FIRST]
+    arms = _arms(models, role, slice(0, first[-1]))
     values = {}
     for i, (name, size) in enumerate(zip(space.names, space.sizes, strict=True)):
         labels = [space.label(i, pick) for pick in range(size)]
         values[name] = {"values": labels, **_numbers(arms[first[i] : first[i] + size])}
-    combinations = arms[first[-1] :]
-    seen = np.flatnonzero(combinations[:, KNOWN])  # few of what can be millions
-    most = seen[np.argsort(-combinations[seen, KNOWN], kind="stable")[:MOST_COMBINATIONS]]
-    words = [space.describe(list(np.unravel_index(code, space.sizes))) for code in most]
+    known = [model.arms[role, first[-1] :, KNOWN] > 0 for model in models]
+    seen = np.flatnonzero(np.logical_or.reduce(known))  # few of what can be millions
+    combinations = _arms(models, role, first[-1] + seen)
+    most = np.argsort(-combinations[:, KNOWN], kind="stable")[:MOST_COMBINATIONS]
+    words = [space.describe(list(np.unravel_index(code, space.sizes))) for code in seen[most]]
     return {
         "samples": round(float(arms[ALL, KNOWN])),
         "mean": _goal(arms[ALL, MEAN]) if arms[ALL, KNOWN] > 0 else 0.0,
@@ -72,7 +72,7 @@ def _statistics(space: Space, models: Sequence[Model], role: int) -> dict[str, A
 def _decisions(tuners: Sequence[ChoosingTuner], role: int) -> dict[str, Any]:
     """Which variables were tuned, how many at once, and the set that was tuned most often."""
     decided = [tuner.decided for tuner in tuners]
-    arms, first = _arms(decided, role), decided[0].shape[FIRST]
+    arms, first = _arms(decided, role, slice(None)), decided[0].shape[FIRST]
     names, choices = tuners[0].decisions.names, tuners[0].decisions.sizes
     sets = arms[first[-1] :]
     sizes = np.array([code.bit_count() for code in range(len(sets))])
