@@ -27,7 +27,7 @@ from ggp_agent.cli import run
 from ggp_agent.cli.bench_search import search_positions
 from ggp_agent.library import find_game
 from ggp_agent.search.native import NativeSearch
-from ggp_agent.search.settings import F32, FixedSettings, Tuner
+from ggp_agent.search.settings import F32, I32, FixedSettings, Tuner
 from ggp_agent.tuning.adaptive import SelfAdaptive
 from propnet.machine import PropnetStateMachine
 from propnet.vectors import LANES
@@ -42,14 +42,14 @@ class Switch:
         self._fixed = self.tuner = fixed
         self.used = True
 
-    def ask(self, count: int) -> F32:
+    def ask(self, simulations: I32) -> F32:
         """See `Tuner.ask`."""
-        asked = self.tuner.ask(count)
-        return asked if self.used else self._fixed.ask(count)
+        asked = self.tuner.ask(simulations)
+        return asked if self.used else self._fixed.ask(simulations)
 
-    def tell(self, rewards: F32) -> None:
+    def tell(self, simulations: I32, rewards: F32) -> None:
         """See `Tuner.tell`."""
-        self.tuner.tell(rewards)
+        self.tuner.tell(simulations, rewards)
 
     def new_move(self) -> None:
         """See `Tuner.new_move`."""
@@ -86,7 +86,7 @@ def main(
             compilation.wait(60)
         agent, roles = find_agent("ap").with_settings([f"seconds={seconds}"]), machine.roles
         fixed = FixedSettings(agent, len(roles), LANES)
-        switch = Switch(fixed)
+        switch, everything = Switch(fixed), np.arange(LANES, dtype=np.int32)
         search = NativeSearch(machine.network, 0, agent, seed, switch, machine.layout)
         ratios: dict[str, list[float]] = {column: [] for column in columns}
         for state in search_positions(machine, positions, seed):
@@ -94,7 +94,7 @@ def main(
             for name in names:
                 tuned = find_agent(f"ap-{name}").with_settings([f"tune={parameters}"])
                 warm, tuner = (SelfAdaptive(tuned, len(roles), LANES, seed) for _ in range(2))
-                warm.tell(np.zeros((len(warm.ask(LANES)), len(roles)), np.float32))
+                warm.tell(everything, np.zeros((len(warm.ask(everything)), len(roles)), np.float32))
                 speeds = [_speed(search, state)]
                 switch.tuner = tuner
                 for switch.used in (True, False):

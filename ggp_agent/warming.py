@@ -50,7 +50,8 @@ def warm_up(tuners: Iterable[str] = (), tell: Tell = log.info) -> None:
         for name in tuners:
             tuner = adaptive(agent.with_settings([f"tuner={name}", "tune=C"]), 1, 1, seed=0)
             if tuner is not None:
-                tuner.tell(np.zeros((len(tuner.ask(1)), 1), np.float32))
+                alone = np.zeros(1, np.int32)
+                tuner.tell(alone, np.zeros((len(tuner.ask(alone)), 1), np.float32))
         search.enter(state, ["a"])
 
 

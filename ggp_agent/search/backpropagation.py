@@ -9,7 +9,9 @@ from ggp_agent.search.expansion import transpose_rows
 from ggp_agent.search.flight import (
     COUNT,
     MOVER,
+    OVER,
     PICKS,
+    PLAYING,
     RANDOM,
     STATISTICS,
     SUM,
@@ -17,7 +19,7 @@ from ggp_agent.search.flight import (
     Flight,
 )
 from ggp_agent.search.kernel import fast_part, kernel, part
-from ggp_agent.search.mast import add_playouts, highest
+from ggp_agent.search.mast import add_playouts, forget_moves, highest
 from ggp_agent.search.memory import (
     NO_BLOCK,
     UNIT,
@@ -40,6 +42,8 @@ from propnet.vectors import LANES, lowest_bit
 def _set_rewards(tree: Tree, flight: Flight, batch: int, playouts: int) -> None:
     """Every simulation's rewards: the mean goals of its playouts, or the scores of its leaf."""
     for simulation in range(batch):
+        if flight.stage[simulation] != OVER:
+            continue
         leaf = flight.leaf[simulation]
         known = leaf != NO_NODE and tree.nodes[leaf].kind != OPEN
         for role in range(len(tree.best)):
@@ -62,6 +66,18 @@ def _refresh_mean(words, mean: int, total: float, visits: int) -> None:  # type:
     """
     if get_float(words, mean) > np.float32(CLOSED * 0.5):
         put_float(words, mean, np.float32(total) / np.float32(visits))
+
+
+@part
+def _count_playing(tree: Tree, flight: Flight, batch: int, number: int) -> None:
+    """Add to the visits of the moves on the paths of simulations that still play."""
+    words = tree.pool.words
+    for simulation in range(batch):
+        if flight.stage[simulation] == PLAYING:
+            for level in range(flight.depth[simulation]):
+                for role in range(len(tree.best)):
+                    visits = entry_of(flight, simulation, level, role) + VISITS
+                    put_int(words, visits, get_int(words, visits) + number)
 
 
 @part
@@ -184,6 +200,8 @@ def _credit_playouts(
         played = batch * playouts
         transpose_rows(flight.planes, plane * moves, moves, lanes.block, by_lane, played)
     for simulation in range(batch):
+        if flight.stage[simulation] != OVER:
+            continue
         for lane in range(simulation * playouts, (simulation + 1) * playouts):
             count = _list_played(layout, flight, planes, lane)
             depth = flight.depth[simulation]
@@ -206,16 +224,21 @@ def back_up(
     playouts: int,
     played: bool,
 ) -> None:
-    """Add what the simulations of a batch have brought to all statistics."""
+    """Add what the simulations that are over have brought to all statistics."""
     _set_rewards(tree, flight, batch, playouts)
     learn = flight.grave or flight.policy != RANDOM
+    _count_playing(tree, flight, batch, -1)
     for simulation in range(batch):
         if simulation + 1 < batch:
             _fetch_path(tree, flight, simulation + 1)
-        _back_up(tree, flight, simulation)
-        if learn:
-            _credit_tree_moves(tree, flight, simulation)
+        if flight.stage[simulation] == OVER:
+            _back_up(tree, flight, simulation)
+            if learn:
+                _credit_tree_moves(tree, flight, simulation)
+    _count_playing(tree, flight, batch, 1)
     if played and flight.policy != RANDOM:
-        add_playouts(layout, flight, goal_rows(len(tree.best)))
+        add_playouts(layout, lanes, flight, goal_rows(len(tree.best)))
     if played and flight.grave:
         _credit_playouts(layout, lanes, tree, flight, batch, playouts)
+    if played and learn:
+        forget_moves(layout, lanes, flight)

@@ -12,10 +12,12 @@ import numpy as np
 from ggp_agent.search.flight import (
     DEEPEST,
     EDGES,
+    LANDED,
     MOVER,
     MOVES_THERE,
     NODE,
     PICKS,
+    READY,
     ROOTS,
     STATISTICS,
     TABLE,
@@ -42,6 +44,7 @@ from ggp_agent.search.tree import (
     STEP,
     VISITS,
     Tree,
+    copy_state,
     edge_by_joint,
     edge_to,
     entries,
@@ -236,20 +239,29 @@ def descend(tree: Tree, flight: Flight, waiting: int) -> int:
 
 
 @kernel
-def take_off(tree: Tree, flight: Flight, root: int, batch: int) -> None:
-    """Put the simulations at the root."""
+def take_off(tree: Tree, flight: Flight, root: int, batch: int) -> int:
+    """Put the simulations that are ready at the root; how many these are."""
+    count = 0
     for simulation in range(batch):
-        flight.depth[simulation] = 0
-        for role in range(len(tree.best)):
-            flight.reference[simulation, role] = root
-        flight.lists[0, simulation] = simulation
-        arrive(tree, flight, simulation, root)
+        if flight.stage[simulation] == READY:
+            flight.depth[simulation] = 0
+            for role in range(len(tree.best)):
+                flight.reference[simulation, role] = root
+            flight.lists[0, count] = simulation
+            count += 1
+            arrive(tree, flight, simulation, root)
+    return count
 
 
 @kernel
-def count_edges(flight: Flight, batch: int) -> None:
-    """Add the simulations' paths to the totals."""
+def land(tree: Tree, flight: Flight, batch: int) -> None:
+    """Note where the simulations have come to that were under way, and count their edges."""
     for simulation in range(batch):
-        depth = flight.depth[simulation]
-        flight.totals[EDGES] += depth
-        flight.totals[DEEPEST] = max(flight.totals[DEEPEST], depth)
+        if flight.stage[simulation] == READY:
+            flight.stage[simulation] = LANDED
+            depth, leaf = flight.depth[simulation], flight.leaf[simulation]
+            flight.length[simulation] = depth
+            if leaf != NO_NODE:
+                copy_state(flight.leaves, simulation, tree.states, leaf)
+            flight.totals[EDGES] += depth
+            flight.totals[DEEPEST] = max(flight.totals[DEEPEST], depth)

@@ -39,17 +39,25 @@ ROOTS = 4096
 
 COUNT, SUM = 0, 1
 
+FREE, READY, LANDED, PLAYING, OVER, DONE = range(6)
+"""Stages of a simulation: its place is free; its settings are set; it has come to its leaf; its
+playout goes on; its playout is over; its rewards are there to be told."""
+
 
 class Flight(NamedTuple):
     """Working arrays of a search, and its fixed parameters."""
 
     settings: NDArray[np.float32]
     """(B, R, COLUMNS) see `ggp_agent.search.settings`"""
+    stage: NDArray[np.int8]
+    """(B,) see FREE"""
     path: I32
     """(B, D, PICKS + 2 R) the steps from the root to the leaf, see NODE: all that is needed to back
     a reward up, but for the statistics themselves"""
     depth: I32
     """(B,) edges from the root to the leaf"""
+    length: I32
+    """(B,) moves from the root to where the playout begins or goes on"""
     leaf: I32
     """(B,) the node reached; at the end that of the leaf, or NO_NODE if there was no room"""
     reference: I32
@@ -57,7 +65,7 @@ class Flight(NamedTuple):
     lists: I32
     """(2, B) numbers of simulations on their way down, and of those at a new state"""
     leaves: U64
-    """(B, state_words) the states from which playouts start"""
+    """(B, state_words) the states from which playouts start, or go on"""
     states: U64
     """(L, state_words)"""
     joint: I32
@@ -119,8 +127,10 @@ def new_flight(layout: Layout, agent: Agent, chance: int, seed: int) -> Flight:
     numbers = np.maximum(1, np.arange(ROOTS))
     return Flight(
         settings=np.zeros((LANES, roles, COLUMNS), np.float32),
+        stage=np.zeros(LANES, np.int8),
         path=aligned(LANES * limit * step, np.dtype(np.int32)).reshape(LANES, limit, step),
         depth=np.zeros(LANES, np.int32),
+        length=np.zeros(LANES, np.int32),
         leaf=np.zeros(LANES, np.int32),
         reference=np.zeros((LANES, roles), np.int32),
         lists=np.zeros((2, LANES), np.int32),

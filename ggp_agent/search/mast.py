@@ -48,15 +48,16 @@ def note_moves(layout: Layout, lanes: Lanes, flight: Flight) -> None:
 
 
 @kernel
-def add_playouts(layout: Layout, flight: Flight, goal_rows: int) -> None:
-    """Add what the planes hold to the statistics; the goals' bits are in `masks[goal_rows:]`."""
-    moves = len(layout.legal)
+def add_playouts(layout: Layout, lanes: Lanes, flight: Flight, goal_rows: int) -> None:
+    """Add what the planes hold of the playouts that are over, in lanes not active, to the
+    statistics; the goals' bits are in `masks[goal_rows:]`."""
+    moves, over = len(layout.legal), ~load(lanes.active, 0)
     for role in range(len(layout.span) - 1):
         first = goal_rows + role * GOAL_BITS
         for move in range(layout.span[role], layout.span[role + 1]):
             count, total = 0, 0
             for plane in range(flight.top[move]):
-                played = load(flight.planes, plane * moves + move)
+                played = load(flight.planes, plane * moves + move) & over
                 count += popcount(played) << plane
                 for bit in range(GOAL_BITS):
                     goal = load(flight.masks, first + bit)
@@ -64,6 +65,21 @@ def add_playouts(layout: Layout, flight: Flight, goal_rows: int) -> None:
                         total += popcount(played & goal) << (plane + bit)
             flight.mast[move, COUNT] += count
             flight.mast[move, SUM] += total
+
+
+@kernel
+def forget_moves(layout: Layout, lanes: Lanes, flight: Flight) -> None:
+    """Take what was counted in lanes that are not active out of the planes."""
+    active, moves = load(lanes.active, 0), len(layout.legal)
+    some = any_lane(active)
+    for move in range(moves):
+        planes, flight.top[move] = flight.top[move], 0
+        for plane in range(planes if some else 0):
+            row = plane * moves + move
+            left = load(flight.planes, row) & active
+            store(flight.planes, row, left)
+            if any_lane(left):
+                flight.top[move] = plane + 1
 
 
 @kernel

@@ -23,8 +23,11 @@ from ggp_agent.search.expansion import open_root
 from ggp_agent.search.final import RootMove, choose_move
 from ggp_agent.search.flight import (
     DEEPEST,
+    DONE,
     EDGES,
+    FREE,
     PLAYOUTS,
+    READY,
     SIMULATIONS,
     TRANSITIONS,
     new_flight,
@@ -59,6 +62,10 @@ from propnet.layout import Layout, layout_of, new_lanes
 from propnet.network import Network
 from propnet.vectors import LANES
 
+MANY = 128
+"""Simulations in flight from which playouts may go on with the next batch."""
+LINGERING = 4
+"""One in so many at most."""
 MAX_VISITS = 2**30
 """Visits are counted in 32 bits; nobody learns from more."""
 OPENED = 0.6
@@ -93,7 +100,9 @@ class NativeSearch:
         self.tuner: Tuner = tuner or FixedSettings(agent, roles, LANES)
         self._tree = self._room()
         self._root = NO_NODE
-        self._batch_seconds = self._seconds = 0.0
+        self._batch_seconds = self._landing_seconds = self._seconds = 0.0
+        self._playing = 0
+        self._everything = np.arange(LANES, dtype=np.int32)
         self.enter(self._layout.initial.tobytes(), None)
 
     def enter(self, state: State, joint_move: JointMove | None) -> None:
@@ -102,6 +111,7 @@ class NativeSearch:
         self._flight.totals[:] = 0
         self._seconds = 0.0
         self._batch_seconds /= 2  # one slow batch must not stop the thinking of later moves
+        self._landing_seconds /= 2
         if joint_move is None:
             clear(self._tree)
             self._flight.mast[:] = 0
@@ -130,25 +140,50 @@ class NativeSearch:
         while self.is_worth_it() and not interrupted():
             started = time.monotonic()
             # the first batch in a state is run in any case: the last one may have been held up
-            estimate = self._batch_seconds if self._flight.totals[SIMULATIONS] else 0.0
+            estimate = 0.0
+            if self._flight.totals[SIMULATIONS]:
+                estimate = self._batch_seconds + self._landing_seconds
             if started + estimate >= deadline:
-                return
+                break
             batch = self._in_flight(available)
             if budget:
-                batch = min(batch, budget - int(self._flight.totals[SIMULATIONS]))
-                if batch <= 0:
-                    return
-            playouts = int(self._agent.number("playouts")) or LANES
-            self.simulate(batch, max(1, min(playouts, LANES // batch)))
+                left = budget - int(self._flight.totals[SIMULATIONS])
+                batch = min(batch, left + self._playing)
+                if left <= 0:
+                    break
+            most = max(1, min(int(self._agent.number("playouts")) or LANES, LANES // batch))
+            playouts = 1 if self._playing else most
+            may_linger = playouts == 1 and batch >= MANY
+            self.simulate(batch, playouts, batch // LINGERING if may_linger else 0)
             self._batch_seconds = time.monotonic() - started
             self._seconds += self._batch_seconds
+        if self._playing:
+            started = time.monotonic()
+            self.simulate(0)
+            self._landing_seconds = time.monotonic() - started
+            self._seconds += self._landing_seconds
 
-    def simulate(self, batch: int, playouts: int = 1) -> None:
-        """Run one batch: ask for its parameters, simulate, tell the rewards."""
-        flight = self._flight
-        flight.settings[:batch] = self.tuner.ask(batch)
-        simulate_batch(self._layout, self._lanes, self._tree, flight, self._root, batch, playouts)
-        self.tuner.tell(flight.rewards[:batch])
+    def simulate(self, batch: int, playouts: int = 1, lingering: int = 0) -> None:
+        """Have so many simulations in flight: ask for parameters, simulate, tell the rewards.
+
+        At most `lingering` playouts are not over then, and go on with the next batch.
+        """
+        flight, stage = self._flight, self._flight.stage
+        new, places = self._everything[:batch], batch
+        if self._playing:
+            new = self._everything[stage == FREE][: max(0, batch - self._playing)]
+        if len(new):
+            flight.settings[new] = self.tuner.ask(new)
+            stage[new] = READY
+        if self._playing:
+            places = int(np.flatnonzero(stage)[-1]) + 1
+        simulate_batch(
+            self._layout, self._lanes, self._tree, flight, self._root, places, playouts, lingering
+        )
+        done = self._everything[:places][stage[:places] == DONE]
+        stage[done] = FREE
+        self.tuner.tell(done, flight.rewards[done])
+        self._playing += len(new) - len(done)
 
     def choose(self) -> Move:
         """See `Thinker.choose`."""

@@ -26,6 +26,9 @@ from ggp_agent.thinking import Interrupted
 STEPS_KEPT = 2
 UNSEEN = 100.0
 
+ALONE = np.zeros(1, np.int32)
+"""The place of the only simulation in flight."""
+
 
 @dataclass(slots=True)
 class Average:
@@ -159,7 +162,7 @@ class PlainSearch:
 
     def _simulate(self, deadline: float) -> bool:
         """One simulation; False where the time ran out in it."""
-        simulation = Simulation(self.tuner.ask(1)[0])
+        simulation = Simulation(self.tuner.ask(ALONE)[0])
         simulation.reference = [self._root] * len(self._roles)
         node, new = self._root, False
         while True:
@@ -176,7 +179,7 @@ class PlainSearch:
         if goals is None:
             return False
         self._back_up(simulation, node, goals)
-        self.tuner.tell(np.array([goals], np.float32) / np.float32(100))
+        self.tuner.tell(ALONE, np.array([goals], np.float32) / np.float32(100))
         return True
 
     def _find(self, state: State) -> Node | None:

@@ -13,7 +13,10 @@ import numpy as np
 from ggp_agent.search.flight import (
     GIBBS,
     GOAL_BITS,
+    LANDED,
     MAST,
+    OVER,
+    PLAYING,
     RANDOM,
     TRANSITIONS,
     Flight,
@@ -27,6 +30,8 @@ from propnet.choice import CHANCE_PLANES
 from propnet.layout import I32, U64, Lanes, Layout
 from propnet.vectors import any_lane, load, popcount, splat, store
 
+PATIENCE = 16
+"""Moves that the last playouts are waited for: next to a batch's own cost so many are cheap."""
 MOST_REJECTIONS = 100
 """Draws after which the Gibbs policy takes the move that was drawn last."""
 
@@ -41,14 +46,17 @@ def goal_rows(roles: int) -> int:
 def _load_leaves(
     layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, batch: int, playouts: int
 ) -> bool:
-    """Put the leaves into lanes, `playouts` each; whether any is not the end of its game."""
+    """Put the simulations' states into lanes, `playouts` each; whether any is to be played on."""
     lanes.active[:] = kernels.NONE
     some = False
     for simulation in range(batch):
-        leaf = flight.leaf[simulation]
+        leaf, stage = flight.leaf[simulation], flight.stage[simulation]
+        goes_on = stage == PLAYING
+        if stage == LANDED:
+            goes_on = leaf == NO_NODE or tree.nodes[leaf].kind == OPEN
         for lane in range(simulation * playouts, (simulation + 1) * playouts):
             copy_state(flight.states, lane, flight.leaves, simulation)
-            if leaf == NO_NODE or tree.nodes[leaf].kind == OPEN:
+            if goes_on:
                 lanes.active[0, lane >> 6] |= np.uint64(1) << np.uint64(lane & 63)
                 some = True
     if some:
@@ -140,32 +148,38 @@ def _choose_by_gibbs(layout: Layout, lanes: Lanes, flight: Flight) -> None:
 
 
 @kernel
-def _cut_off(lanes: Lanes, depths: I32, batch: int, playouts: int, depth: int) -> None:
-    """End the playouts of simulations that went through `depth` edges of the tree, or more."""
+def _cut_off(lanes: Lanes, lengths: I32, batch: int, playouts: int, length: int) -> None:
+    """End the playouts of simulations that began so many moves from the root, or more."""
     for simulation in range(batch):
-        if depths[simulation] >= depth:
+        if lengths[simulation] >= length:
             for lane in range(simulation * playouts, (simulation + 1) * playouts):
                 lanes.active[0, lane >> 6] &= ~(np.uint64(1) << np.uint64(lane & 63))
 
 
 @kernel
-def _play_on(layout: Layout, lanes: Lanes, flight: Flight, batch: int, playouts: int) -> int:
+def _play_on(
+    layout: Layout, lanes: Lanes, flight: Flight, batch: int, playouts: int, lingering: int
+) -> int:
     """Moves in the active lanes until all games have ended or are too long.
 
-    Returns the number of transitions.  Lanes that have ended stay as they are, for their goals.
+    At most `lingering` are waited for no longer than PATIENCE moves.  Returns the number of moves,
+    adding those of all lanes to the totals.  Lanes that have ended stay as they are, for their
+    goals.
     """
-    limit, deepest = flight.path.shape[1], highest(flight.depth, batch)
+    limit, deepest = flight.path.shape[1], highest(flight.length, batch)
     counted = flight.grave or flight.policy != RANDOM
-    step, transitions = 0, 0
+    step, waited = 0, 0
     while True:
         kernels.see_position(layout, lanes)
         ended = kernels.read(lanes.values, layout.terminal)
         store(lanes.active, 0, load(lanes.active, 0) & ~ended)
         if deepest + step >= limit:
-            _cut_off(lanes, flight.depth, batch, playouts, limit - step)
+            _cut_off(lanes, flight.length, batch, playouts, limit - step)
         going = popcount(load(lanes.active, 0))
-        if going == 0:
-            return transitions
+        if going <= lingering:
+            waited += 1
+            if going == 0 or waited > PATIENCE:
+                return step
         if flight.policy == RANDOM:
             kernels.choose_moves(layout, lanes)
         elif flight.policy == MAST:
@@ -178,7 +192,7 @@ def _play_on(layout: Layout, lanes: Lanes, flight: Flight, batch: int, playouts:
         if counted:
             note_moves(layout, lanes, flight)
         kernels.advance(layout, lanes)
-        transitions += going
+        flight.totals[TRANSITIONS] += going
         step += 1
 
 
@@ -199,23 +213,53 @@ def _keep_goals(flight: Flight, masks: U64, roles: int, count: int) -> None:
 
 @kernel
 def play_out(
-    layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, batch: int, playouts: int
+    layout: Layout,
+    lanes: Lanes,
+    tree: Tree,
+    flight: Flight,
+    batch: int,
+    playouts: int,
+    lingering: int,
 ) -> bool:
     """`playouts` playouts from every leaf; their goals are in `goals`, and their bits in `masks`.
 
-    Returns whether there was anything to play.
+    No more than `lingering` of them (0 where there are several per leaf), which take much longer
+    than the others, may be left as they are: their lanes are still active, their simulations still
+    PLAYING.  Returns whether there was anything to play.
     """
     roles = len(layout.span) - 1
-    flight.top[:] = 0
-    if not _load_leaves(layout, lanes, tree, flight, batch, playouts):
-        return False
+    some = _load_leaves(layout, lanes, tree, flight, batch, playouts)
+    if some:
+        _play_some(layout, lanes, flight, roles, batch, playouts, lingering)
+    for simulation in range(batch):
+        if flight.stage[simulation] == LANDED or flight.stage[simulation] == PLAYING:
+            lane = simulation * playouts
+            active = (lanes.active[0, lane >> 6] >> np.uint64(lane & 63)) & np.uint64(1)
+            flight.stage[simulation] = PLAYING if active else OVER
+    return some
+
+
+@kernel
+def _play_some(
+    layout: Layout,
+    lanes: Lanes,
+    flight: Flight,
+    roles: int,
+    batch: int,
+    playouts: int,
+    lingering: int,
+) -> None:
+    """Play in the active lanes; see `play_out`."""
     if flight.policy != RANDOM:
         sort_moves(layout, flight)
         if flight.policy != GIBBS:
             for role in range(roles):
                 _set_chances(flight, role, roles, batch, playouts)
-    flight.totals[TRANSITIONS] += _play_on(layout, lanes, flight, batch, playouts)
+    moves = _play_on(layout, lanes, flight, batch, playouts, lingering)
+    if any_lane(load(lanes.active, 0)):
+        kernels.save_states(layout, lanes, flight.leaves, batch)
+        for simulation in range(batch):
+            flight.length[simulation] += moves
     kernels.read_goals(layout, lanes, flight.goals)
     if flight.grave or flight.policy != RANDOM:
         _keep_goals(flight, flight.masks, roles, batch * playouts)
-    return True

@@ -1,7 +1,8 @@
 """The parameters that control single simulations, and who sets them.
 
-Before a batch of n simulations a `Tuner` is asked for n rows of values per role, after it it is
-told the n rewards of every role.  One simulation in flight means n = 1: ask, simulate, tell.
+Before a batch of n simulations a `Tuner` is asked for n rows of values per role; it is told the
+rewards of every role when they are there, most of them after the same batch.  One simulation in
+flight means n = 1: ask, simulate, tell.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from ggp_agent.agents import Agent
 from ggp_agent.parameters import PER_SIMULATION
 
 F32 = NDArray[np.float32]
+I32 = NDArray[np.int32]
 
 C, EPSILON, K, REF, VO, T, FPU = range(7)
 """Columns of the settings, see `ggp_agent.parameters.PER_SIMULATION`."""
@@ -26,11 +28,14 @@ COLUMNS = len(PER_SIMULATION)
 class Tuner(Protocol):
     """Sets the parameters of every simulation, for every role."""
 
-    def ask(self, count: int) -> F32:
-        """The values for the next `count` simulations: (count, R, COLUMNS), inf allowed."""
+    def ask(self, simulations: I32) -> F32:
+        """The values for new simulations: (n, R, COLUMNS), inf allowed.
 
-    def tell(self, rewards: F32) -> None:
-        """(count, R) what the simulations asked for last brought every role, in [0, 1]."""
+        `simulations` (n,): their places among those in flight, which are free.
+        """
+
+    def tell(self, simulations: I32, rewards: F32) -> None:
+        """(n, R) what the simulations at these places brought every role, in [0, 1]."""
 
     def new_move(self) -> None:
         """The game went on by a real move."""
@@ -49,11 +54,11 @@ class FixedSettings:
         row = settings_row(agent)
         self._rows = np.broadcast_to(row, (most, roles, COLUMNS)).copy()
 
-    def ask(self, count: int) -> F32:
+    def ask(self, simulations: I32) -> F32:
         """See `Tuner.ask`."""
-        return self._rows[:count]
+        return self._rows[: len(simulations)]
 
-    def tell(self, rewards: F32) -> None:
+    def tell(self, simulations: I32, rewards: F32) -> None:
         """See `Tuner.tell`; nothing is learned."""
 
     def new_move(self) -> None:

@@ -7,13 +7,13 @@ the sequential algorithm of the papers.
 from __future__ import annotations
 
 from ggp_agent.search.backpropagation import back_up
-from ggp_agent.search.descent import count_edges, descend, take_off
+from ggp_agent.search.descent import descend, land, take_off
 from ggp_agent.search.expansion import PATIENT_ROUNDS, expand
-from ggp_agent.search.flight import PLAYOUTS, SIMULATIONS, Flight
-from ggp_agent.search.kernel import direct, entry
+from ggp_agent.search.flight import DONE, OVER, PLAYOUTS, SIMULATIONS, Flight
+from ggp_agent.search.kernel import direct, entry, kernel
 from ggp_agent.search.playout import play_out
 from ggp_agent.search.solver import prove
-from ggp_agent.search.tree import NO_NODE, Tree, copy_state, make_room
+from ggp_agent.search.tree import Tree, lacks_room, make_room
 from propnet.layout import Lanes, Layout
 
 
@@ -27,30 +27,49 @@ def simulate_batch(
     root: int,
     batch: int,
     playouts: int,
+    lingering: int,
 ) -> None:
-    """Run `batch` simulations with `playouts` playouts per leaf (batch · playouts <= 512).
+    """Run simulations in the first `batch` places, with `playouts` playouts per leaf.
 
-    `flight.settings` holds their parameters; `flight.rewards` has their rewards afterwards.
+    batch · playouts <= 512.  Those that are READY begin, with the parameters in `flight.settings`;
+    those that are PLAYING go on.  At most `lingering` of them are left PLAYING (0 where there are
+    several playouts); the others are DONE, and `flight.rewards` has their rewards.
     """
-    make_room(tree, root, batch)
-    take_off(tree, flight, root, batch)
-    waiting, rounds = batch, 0
+    if lacks_room(tree, batch):  # those still playing have paths in the tree: nothing may go
+        _finish(layout, lanes, tree, flight, batch, playouts, 0)
+        make_room(tree, root, batch)
+    begun = take_off(tree, flight, root, batch)
+    waiting, rounds = begun, 0
     while waiting > 0:
         new = descend(tree, flight, waiting)
         rounds += 1
         waiting = 0
         if new > 0:
-            go_on = batch == 1 or rounds < PATIENT_ROUNDS
+            go_on = begun == 1 or rounds < PATIENT_ROUNDS
             waiting = expand(layout, lanes, tree, flight, new, go_on)
-    for simulation in range(batch):
-        leaf = flight.leaf[simulation]
-        if leaf != NO_NODE:
-            copy_state(flight.leaves, simulation, tree.states, leaf)
-    count_edges(flight, batch)
-    played = play_out(layout, lanes, tree, flight, batch, playouts)
+    land(tree, flight, batch)
+    flight.totals[SIMULATIONS] += begun
+    flight.totals[PLAYOUTS] += begun * playouts
+    _finish(layout, lanes, tree, flight, batch, playouts, lingering)
+
+
+@kernel
+def _finish(
+    layout: Layout,
+    lanes: Lanes,
+    tree: Tree,
+    flight: Flight,
+    batch: int,
+    playouts: int,
+    lingering: int,
+) -> None:
+    """Playouts of the simulations at their leaves, and what follows from those that are done."""
+    played = play_out(layout, lanes, tree, flight, batch, playouts, lingering)
     back_up(layout, lanes, tree, flight, batch, playouts, played)
     if flight.solver:
         for simulation in range(batch):
-            prove(tree, flight, simulation)
-    flight.totals[SIMULATIONS] += batch
-    flight.totals[PLAYOUTS] += batch * playouts
+            if flight.stage[simulation] == OVER:
+                prove(tree, flight, simulation)
+    for simulation in range(batch):
+        if flight.stage[simulation] == OVER:
+            flight.stage[simulation] = DONE

@@ -306,22 +306,29 @@ def recycle(tree: Tree, node: int) -> None:
 
 
 @kernel
-def make_room(tree: Tree, root: int, nodes: int) -> None:
-    """Recycle until so many nodes and a part of the pool are free, or everything was looked at.
+def lacks_room(tree: Tree, nodes: int) -> bool:
+    """Whether fewer nodes, or a smaller part of the pool, are free than there have to be.
 
-    A hand goes round the nodes, which were added in the order of their age, and takes those that
-    the game has left behind or that have few visits: one at first, twice as many after a round
-    that did not find enough.  The pool may be free in pieces that are too small; then more of it
-    has to be.
+    The pool may be free in pieces that are too small; then more of it has to be.
     """
-    counters, seen = tree.counters, 0
+    counters = tree.counters
     if counters[SHORT] > 0:
         counters[SHORT] = 0
         counters[SPARE] = min(counters[SPARE] + 1, MOST_SPARE)
     units = len(tree.pool.order) >> (5 - counters[SPARE])
-    while (
-        len(tree.nodes) - counters[USED] < nodes or tree.pool.free[ORDERS] < units
-    ) and seen < counters[FRESH]:
+    return len(tree.nodes) - counters[USED] < nodes or tree.pool.free[ORDERS] < units
+
+
+@kernel
+def make_room(tree: Tree, root: int, nodes: int) -> None:
+    """Recycle until there is room again (see `lacks_room`), or everything was looked at.
+
+    A hand goes round the nodes, which were added in the order of their age, and takes those that
+    the game has left behind or that have few visits: one at first, twice as many after a round
+    that did not find enough.
+    """
+    counters, seen = tree.counters, 0
+    while lacks_room(tree, nodes) and seen < counters[FRESH]:
         hand = counters[HAND]
         counters[HAND] = hand + 1
         seen += 1

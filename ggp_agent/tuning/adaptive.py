@@ -22,7 +22,7 @@ from ggp_agent.search.settings import Tuner, settings_row
 from ggp_agent.search.trace import Trace
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.insight import insight
-from ggp_agent.tuning.model import groups
+from ggp_agent.tuning.places import bring, new_places, take
 from ggp_agent.tuning.side_information import LsiTuner
 from ggp_agent.tuning.space import F32, I32, Space, read_space
 from ggp_agent.tuning.tuners import make_tuner
@@ -46,6 +46,7 @@ class SelfAdaptive:
         self.space = space_of(agent)
         self._name = str(agent["tuner"])
         self.tuner = make_tuner(self._name, self.space, roles, most, seed)
+        self._places = new_places(roles, most)
         rows = len(self.tuner.points) if isinstance(self.tuner, CmaTuner) else most
         self._rows = np.tile(settings_row(agent), (rows, roles, 1))
         self._columns = np.array([PER_SIMULATION.index(n) for n in self.space.columns], np.int32)
@@ -64,18 +65,21 @@ class SelfAdaptive:
         """Where to learn how long simulated games are; LSI needs this for its budget."""
         self._trace = trace
 
-    def ask(self, count: int) -> F32:
+    def ask(self, simulations: I32) -> F32:
         """See `Tuner.ask`."""
+        count = len(simulations)
         share = share_of(count)
+        number = take(self._places, simulations, share)
+        places, weights = self._places.chosen[:number], self._places.weights[:number]
         if isinstance(self.tuner, CmaTuner):
-            return self._between(self.tuner, count, share)
-        fill_rows(self._rows, self.tuner.ask(count, share), self._table, self._columns)
-        few = self._rows[: groups(count, share)]
+            return self._between(self.tuner, places, weights, count, share)
+        fill_rows(self._rows, self.tuner.ask(places, weights), self._table, self._columns)
+        few = self._rows[:number]
         return few if share == 1 else few.repeat(share, axis=0)[:count]
 
-    def _between(self, tuner: CmaTuner, count: int, share: int) -> F32:
+    def _between(self, tuner: CmaTuner, places: I32, weights: I32, count: int, share: int) -> F32:
         """The rows of points in the unit cube; those shared are made once per generation."""
-        points = tuner.ask(count, share)
+        points = tuner.ask(places, weights)
         if tuner.version != self._version:
             self._version = tuner.version
             self._spread.clear()
@@ -88,9 +92,11 @@ class SelfAdaptive:
             self._spread[key] = rows.repeat(share, axis=0)[:count]
         return self._spread[key]
 
-    def tell(self, rewards: F32) -> None:
+    def tell(self, simulations: I32, rewards: F32) -> None:
         """See `Tuner.tell`."""
-        self.tuner.tell(rewards, share_of(len(rewards)))
+        number = bring(self._places, simulations, rewards)
+        known = self._places
+        self.tuner.tell(known.chosen[:number], known.totals[:number], known.weights[:number])
         self._told += len(rewards)
         if isinstance(self.tuner, LsiTuner) and self.tuner.samples is None and self._trace:
             if self._batches % LOOK_EVERY == 0:

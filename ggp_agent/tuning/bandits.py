@@ -36,13 +36,10 @@ from ggp_agent.tuning.model import (
     bound_of,
     code_of,
     exploration,
-    groups,
     new_model,
-    number_of,
     tell_rewards,
-    weight_of,
 )
-from ggp_agent.tuning.space import F32, F64, I32, Space
+from ggp_agent.tuning.space import F64, I32, Space
 from ggp_agent.tuning.tournament import new_trees, play_all, replace, winner
 
 
@@ -62,7 +59,7 @@ class Seen(NamedTuple):
     trees: F64
     """(R, 2 S) tournaments of the values of those seen, by place"""
     asked: F64
-    """(R, 2) N when all were valued last; combinations of the batch after that"""
+    """(R,) N when all were valued last"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,25 +99,27 @@ class BanditTuner:
         self._seen = _new_seen(space, roles, seed, kind)
         self._keys = np.zeros((roles, 1 + sum(space.sizes)), np.int64)
 
-    def ask(self, count: int, share: int = 1) -> I32:
+    def ask(self, places: I32, weights: I32) -> I32:
         """See `DiscreteTuner.ask`."""
         kind = self._kind
         ask_bandits(
             self.model,
             self._seen,
             self._keys,
-            count,
-            share,
+            places,
+            weights,
             kind.local,
             kind.c_local,
             kind.c_global,
             kind.unseen,
         )
-        return self.model.picks[: groups(count, share)]
+        return self.model.picks[places]
 
-    def tell(self, rewards: F32, share: int = 1) -> None:
+    def tell(self, places: I32, totals: F64, weights: I32) -> None:
         """See `DiscreteTuner.tell`."""
-        tell_rewards(self.model, rewards, len(rewards), share)
+        tell_rewards(self.model, places, totals, weights)
+        if self._kind.local < 1:
+            value_again(self.model, self._seen, places, self._kind.c_global)
 
 
 def _new_seen(space: Space, roles: int, seed: int, kind: Bandits) -> Seen:
@@ -134,7 +133,7 @@ def _new_seen(space: Space, roles: int, seed: int, kind: Bandits) -> Seen:
         place=np.full((roles, combinations), -1, np.int32),
         number=np.zeros(roles, np.int32),
         trees=new_trees(roles, combinations),
-        asked=np.zeros((roles, 2)),
+        asked=np.zeros(roles),
     )
 
 
@@ -144,35 +143,34 @@ def ask_bandits(
     model: Model,
     seen: Seen,
     keys: I64,
-    count: int,
-    share: int,
+    places: I32,
+    weights: I32,
     local: float,
     c_local: float,
     c_global: float,
     unseen: bool,
 ) -> None:
     """Choose combinations for every role; see `Bandits` for the constants."""
+    alone = len(places) == 1 and weights[0] == 1
     for role in range(model.picks.shape[1]):
         base = model.shape[FIRST, model.picks.shape[2]]
-        total, last = model.arms[role, ALL, ASKED], seen.asked[role, 0]
-        is_new = count == 1 or total > GROWTH * last
+        total = model.arms[role, ALL, ASKED]
+        is_new = alone or total > GROWTH * seen.asked[role]
         if is_new:
-            seen.asked[role, 0] = total
-        root = exploration(seen.asked[role, 0])
+            seen.asked[role] = total
+        root = exploration(seen.asked[role])
         key_values(model, role, keys[role], c_local * root)
         if local < 1.0 and is_new:
             _value_all(model, seen, role, base, c_global * root)
-        elif local < 1.0:
-            _value_picked(model, seen, role, base, c_global * root)
-        seen.asked[role, 1] = number_of(count, share)
-        for combination in range(number_of(count, share)):
+        for i in range(len(places)):
+            place = places[i]
             if local < 1.0 and _exploits(model, seen, role, local, unseen):
-                _choose_global(model, seen, combination, role, unseen)
+                _choose_global(model, seen, place, role, unseen)
             else:
-                _choose_local(model, role, model.picks[combination, role], keys[role])
-            arm = ask_for(model, combination, role, weight_of(combination, count, share))
+                _choose_local(model, role, model.picks[place, role], keys[role])
+            arm = ask_for(model, place, role, weights[i])
             if local > 0.0:
-                pick = model.picks[combination, role]
+                pick = model.picks[place, role]
                 key_picked(model, role, pick, keys[role], c_local * root)
             if local < 1.0:
                 place = _note_seen(seen, role, arm - base)
@@ -199,17 +197,21 @@ def _value_all(model: Model, seen: Seen, role: int, base: int, c: float) -> None
     play_all(tree, seen.number[role])
 
 
-@part
-def _value_picked(model: Model, seen: Seen, role: int, base: int, c: float) -> None:
-    """The same where only the rewards of the last batch are new."""
-    for combination in range(int(seen.asked[role, 1])):
-        code = code_of(model, model.picks[combination, role])
-        bound = bound_of(model, role, base + code, c)
-        replace(seen.trees[role], seen.place[role, code], bound)
+@direct
+@entry
+def value_again(model: Model, seen: Seen, places: I32, c: float) -> None:
+    """Value the combinations at these places in the tournament: rewards of theirs are new."""
+    base = model.shape[FIRST, model.picks.shape[2]]
+    for role in range(model.picks.shape[1]):
+        bonus = c * exploration(seen.asked[role])
+        for told in range(len(places)):
+            code = code_of(model, model.picks[places[told], role])
+            bound = bound_of(model, role, base + code, bonus)
+            replace(seen.trees[role], seen.place[role, code], bound)
 
 
 @part
-def _choose_global(model: Model, seen: Seen, combination: int, role: int, unseen: bool) -> None:
+def _choose_global(model: Model, seen: Seen, place: int, role: int, unseen: bool) -> None:
     """pi_g: the combination of the highest value; one never tried has first-play urgency."""
     known = seen.number[role]
     code = 0
@@ -219,7 +221,7 @@ def _choose_global(model: Model, seen: Seen, combination: int, role: int, unseen
         code = seen.order[role, winner(seen.trees[role], model.random[role])]
     for i in range(model.picks.shape[2]):
         stride = model.shape[STRIDE, i]
-        model.picks[combination, role, i] = code // stride
+        model.picks[place, role, i] = code // stride
         code -= (code // stride) * stride
 
 

@@ -43,13 +43,10 @@ from ggp_agent.tuning.model import (
     ask_for,
     bound_of,
     exploration,
-    groups,
     new_model,
-    number_of,
     tell_rewards,
-    weight_of,
 )
-from ggp_agent.tuning.space import F32, I32, Space
+from ggp_agent.tuning.space import F64, I32, Space
 
 DEFAULT, TUNED = range(2)
 """What can be decided about a variable."""
@@ -84,17 +81,17 @@ class ChoosingTuner:
         self._keys = np.zeros((roles, 1 + sum(space.sizes)), np.int64)
         self._constants = c_default, c_tuned, doubt, c_value
 
-    def ask(self, count: int, share: int = 1) -> I32:
+    def ask(self, places: I32, weights: I32) -> I32:
         """See `DiscreteTuner.ask`."""
         ask_choosing(
-            self.model, self.decided, self._defaults, self._keys, count, share, *self._constants
+            self.model, self.decided, self._defaults, self._keys, places, weights, *self._constants
         )
-        return self.model.picks[: groups(count, share)]
+        return self.model.picks[places]
 
-    def tell(self, rewards: F32, share: int = 1) -> None:
+    def tell(self, places: I32, totals: F64, weights: I32) -> None:
         """See `DiscreteTuner.tell`."""
-        tell_rewards(self.model, rewards, len(rewards), share)
-        tell_rewards(self.decided, rewards, len(rewards), share)
+        tell_rewards(self.model, places, totals, weights)
+        tell_rewards(self.decided, places, totals, weights)
 
 
 def decisions_of(space: Space) -> Space:
@@ -110,8 +107,8 @@ def ask_choosing(
     decided: Model,
     defaults: I32,
     keys: I64,
-    count: int,
-    share: int,
+    places: I32,
+    weights: I32,
     c_default: float,
     c_tuned: float,
     doubt: float,
@@ -125,13 +122,14 @@ def ask_choosing(
         root = exploration(model.arms[role, ALL, ASKED])
         constants = c_default * root, c_tuned * root, doubt * root
         key_values(model, role, keys[role], c_value * root)
-        for combination in range(number_of(count, share)):
-            pick = model.picks[combination, role]
-            tuned = decided.picks[combination, role]
+        for i in range(len(places)):
+            place = places[i]
+            pick = model.picks[place, role]
+            tuned = decided.picks[place, role]
             _choose(model, decided, role, pick, tuned, defaults, keys[role], constants)
-            weight = weight_of(combination, count, share)
-            ask_for(model, combination, role, weight)
-            ask_for(decided, combination, role, weight)
+            weight = weights[i]
+            ask_for(model, place, role, weight)
+            ask_for(decided, place, role, weight)
             key_picked(model, role, pick, keys[role], c_value * root)
 
 

@@ -9,7 +9,8 @@ evaluated, too, and the best individual ever is used from then on.  `cmaes-resta
 another random point instead.
 
 With many simulations in flight a generation lasts until all rewards of its first round are known;
-meanwhile the population goes round again, and fitness is that of the mean reward.  As an update of
+meanwhile the population goes round again, and fitness is that of the mean reward; what comes later
+than that is left out.  As an update of
 the distribution takes as long as a thousand simulations that are far in flight, generations grow
 with them: see `rounds_for`.
 """
@@ -25,8 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp_agent.tuning.model import groups
-from ggp_agent.tuning.space import F32, F64, Space
+from ggp_agent.tuning.space import F64, I32, Space
 
 I64 = NDArray[np.int64]
 
@@ -74,17 +74,19 @@ class CmaTuner:
         self.points = np.zeros((MOST_TURNS + most, roles, len(space.names)))
         """(T, R, d) points of the unit cube, turn by turn"""
         self.first = 0
-        """the turn of the first simulation of the last batch"""
+        """the turn of the first combination asked for last"""
         self.version = 0
         """changes where `points` do"""
         self._next = self._told = self._rounds = self._enough = 0
         self._turns = 1
-        self._batches: list[tuple[int, int, F32]] = []
+        self._turn_at = np.zeros(most, np.int64)
+        self._version_at = np.zeros(most, np.int64)
+        self._batches: list[tuple[I64, F64, I32]] = []
         self._lay_out()
 
-    def ask(self, count: int, share: int = 1) -> F64:
-        """(n, R, d) points of the unit cube for `count` simulations, as `DiscreteTuner.ask`."""
-        rounds = rounds_for(count, self.most)
+    def ask(self, places: I32, weights: I32) -> F64:
+        """As `DiscreteTuner.ask`, (n, R, d) points of the unit cube."""
+        rounds = rounds_for(int(weights.sum()), self.most)
         if rounds > self._rounds:
             self._require(rounds)
         if self._told >= self._enough:
@@ -93,15 +95,19 @@ class CmaTuner:
             if any(done):
                 self._lay_out()
                 self._require(rounds)
-        points = groups(count, share)
-        self.first = self._next
-        self._next = (self.first + points) % self._turns
-        return self.points[self.first : self.first + points]
+        self.first, last = self._next, self._next + len(places)
+        self._turn_at[places] = np.arange(self.first, last)
+        self._version_at[places] = self.version
+        self._next = last % self._turns
+        return self.points[self.first : last]
 
-    def tell(self, rewards: F32, share: int = 1) -> None:
-        """(count, R) what these simulations brought every role, in [0, 1]; the same share."""
-        self._batches.append((self.first, share, rewards.copy()))
-        self._told += len(rewards)
+    def tell(self, places: I32, totals: F64, weights: I32) -> None:
+        """See `DiscreteTuner.tell`."""
+        in_time = self._version_at[places] == self.version
+        if not in_time.all():
+            places, totals, weights = places[in_time], totals[in_time], weights[in_time]
+        self._batches.append((self._turn_at[places], totals.copy(), weights.copy()))
+        self._told += int(weights.sum())
 
     def _require(self, rounds: int) -> None:
         """Have generations last so many rounds."""
@@ -122,15 +128,9 @@ class CmaTuner:
         """Tell the roles' evolutions what was told since the last time."""
         if not self._batches:
             return
-        turns, totals, weights = [], [], []
-        for first, share, rewards in self._batches:
-            firsts = np.arange(0, len(rewards), share)
-            turns.append(first + np.arange(len(firsts)))
-            totals.append(np.add.reduceat(rewards, firsts, axis=0) if share > 1 else rewards)
-            weights.append(np.minimum(share, len(rewards) - firsts))
-        of_turns, weight = np.concatenate(turns) % self._turns, np.concatenate(weights)
-        for role, of_role in enumerate(np.concatenate(totals).T):
-            self._roles[role].tell(of_turns, of_role, weight)
+        turns, totals, weights = map(np.concatenate, zip(*self._batches, strict=True))
+        for role, of_role in enumerate(totals.T):
+            self._roles[role].tell(turns % self._turns, of_role, weights)
         self._batches.clear()
         self._told = 0
         self._require(self._rounds)
@@ -203,7 +203,7 @@ class _Evolution:
         rounds = 1 if self._is_mean else rounds
         return int(np.maximum(0, rounds - self._counts).sum())
 
-    def tell(self, turns: I64, totals: F32, weights: I64) -> None:
+    def tell(self, turns: I64, totals: F64, weights: I32) -> None:
         """The sums of what those whose turns these were brought, and in how many simulations."""
         slots, size = self.at(turns), len(self.individuals)
         self._sums += np.bincount(slots, totals, minlength=size)

@@ -6,7 +6,8 @@ random mutation.  Fitness is forgotten with every generation, that of the elite,
 populations meet in random pairs.
 
 With many simulations in flight a generation lasts until something is known of every individual;
-meanwhile the population goes round again, in new pairs, and fitness is the mean reward.
+meanwhile the population goes round again, in new pairs, and fitness is the mean reward.  What
+comes later than that counts in the statistics alone.
 """
 
 from __future__ import annotations
@@ -21,21 +22,20 @@ from ggp_agent.tuning.model import (
     ask_for,
     copy,
     draw,
-    groups,
     mutate,
     new_model,
-    number_of,
     tell_rewards,
-    weight_of,
 )
 from ggp_agent.tuning.scores import (
     COUNT,
     Scores,
     new_scores,
+    next_generation,
+    put_candidate,
     sort_by_mean,
     tell_scores,
 )
-from ggp_agent.tuning.space import F32, I32, Space
+from ggp_agent.tuning.space import F64, I32, Space
 
 POPULATION = 50
 ELITE = 25
@@ -62,24 +62,24 @@ class EvolutionTuner:
         self._order[:, population] = population  # so that it begins with a shuffle
         self._elite, self._crossover = elite, crossover
 
-    def ask(self, count: int, share: int = 1) -> I32:
+    def ask(self, places: I32, weights: I32) -> I32:
         """See `DiscreteTuner.ask`."""
         ask_evolution(
             self.model,
             self._scores,
             self._people,
             self._order,
-            count,
-            share,
+            places,
+            weights,
             self._elite,
             self._crossover,
         )
-        return self.model.picks[: groups(count, share)]
+        return self.model.picks[places]
 
-    def tell(self, rewards: F32, share: int = 1) -> None:
+    def tell(self, places: I32, totals: F64, weights: I32) -> None:
         """See `DiscreteTuner.tell`."""
-        tell_rewards(self.model, rewards, len(rewards), share)
-        tell_scores(self._scores, rewards, len(rewards), share)
+        tell_rewards(self.model, places, totals, weights)
+        tell_scores(self._scores, places, totals, weights)
 
 
 @direct
@@ -89,8 +89,8 @@ def ask_evolution(
     scores: Scores,
     people: I32,
     order: I32,
-    count: int,
-    share: int,
+    places: I32,
+    weights: I32,
     elite: int,
     crossover: float,
 ) -> None:
@@ -108,17 +108,18 @@ def ask_evolution(
             shuffle(order[role], size, model.random[role])
             sort_by_mean(scores, role, order[role], size, 0)
             _evolve(model, role, people[role], order[role], size, elite, crossover)
-            scores.table[role, :, :] = 0.0
+            next_generation(scores, role)
             order[role, size] = size
-        for combination in range(number_of(count, share)):
+        for i in range(len(places)):
+            place = places[i]
             if order[role, size] == size:
                 shuffle(order[role], size, model.random[role])
                 order[role, size] = 0
             individual = order[role, order[role, size]]
             order[role, size] += 1
-            scores.candidate[combination, role] = individual
-            copy(model.picks[combination, role], people[role, individual])
-            ask_for(model, combination, role, weight_of(combination, count, share))
+            put_candidate(scores, place, role, individual)
+            copy(model.picks[place, role], people[role, individual])
+            ask_for(model, place, role, weights[i])
 
 
 @part

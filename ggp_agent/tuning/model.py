@@ -8,8 +8,9 @@ something is known of an arm, it counts as average.  The bonus of an upper confi
 C sqrt(ln N / n), where n includes what is in flight, and N is all that was asked for before the
 batch: with one simulation in flight this is UCB1.
 
-Where many are in flight, neighbours may share a combination: with a share of g, combination i is
-for simulations g i to g i + g - 1, and counts as asked for g times and told g rewards.
+A combination in flight has a *place*, a row of `picks`, and a weight: where many are in flight,
+simulations may share it, and it counts as asked for as often.  Their rewards may come one by one;
+the place is taken until all are there.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 
 from ggp_agent.search.kernel import direct, entry, part
 from ggp_agent.tuning.dice import below, two_below
-from ggp_agent.tuning.space import F32, F64, I32, Space
+from ggp_agent.tuning.space import F64, I32, Space
 
 SIZE, FIRST, STRIDE, OTHERS = range(4)
 """Rows of `shape`."""
@@ -48,7 +49,7 @@ class Model(NamedTuple):
     arms: F64
     """(R, A, 4) see MEAN"""
     picks: I32
-    """(B, R, d) the combinations in flight"""
+    """(B, R, d) the combinations in flight, by place"""
     random: NDArray[np.uint64]
     """(R, 1) generators"""
 
@@ -148,20 +149,6 @@ def bound_of(model: Model, role: int, arm: int, c: float) -> float:
     return model.arms[role, arm, MEAN] + c * model.arms[role, arm, SPREAD]
 
 
-def groups(count: int, share: int) -> int:
-    """How many combinations there are for `count` simulations."""
-    return (count + share - 1) // share
-
-
-number_of = part(groups)
-
-
-@part
-def weight_of(combination: int, count: int, share: int) -> int:
-    """How many of `count` simulations are for a combination; the last one may have fewer."""
-    return min(share, count - combination * share)
-
-
 @part
 def ask_arm(model: Model, role: int, arm: int, weight: int) -> None:
     """So many more simulations are asked for."""
@@ -173,9 +160,9 @@ def ask_arm(model: Model, role: int, arm: int, weight: int) -> None:
 
 
 @part
-def ask_for(model: Model, combination: int, role: int, weight: int) -> int:
-    """A combination in `picks` is asked for, for so many simulations; returns its arm."""
-    pick = model.picks[combination, role]
+def ask_for(model: Model, place: int, role: int, weight: int) -> int:
+    """The combination at a place is asked for, for so many simulations; returns its arm."""
+    pick = model.picks[place, role]
     for i in range(model.picks.shape[2]):
         ask_arm(model, role, model.shape[FIRST, i] + pick[i], weight)
     arm = model.shape[FIRST, model.picks.shape[2]] + code_of(model, pick)
@@ -192,35 +179,26 @@ def tell_arm(model: Model, role: int, arm: int, total: float, weight: int) -> No
     row[MEAN] += (total - weight * row[MEAN]) / row[KNOWN]
 
 
-@part
-def total_of(rewards: F32, role: int, combination: int, count: int, share: int) -> float:
-    """The summed rewards of a combination's simulations, of `rewards` (count, R)."""
-    first, total = combination * share, 0.0
-    for simulation in range(first, first + weight_of(combination, count, share)):
-        total += rewards[simulation, role]
-    return total
-
-
 @direct
 @entry
-def ask_at_random(model: Model, count: int, share: int) -> None:
-    """Random legal combinations."""
-    for combination in range(number_of(count, share)):
+def ask_at_random(model: Model, places: I32, weights: I32) -> None:
+    """Random legal combinations at these places."""
+    for i in range(len(places)):
         for role in range(model.picks.shape[1]):
-            model.picks[combination, role, :] = -1
-            draw(model, role, model.picks[combination, role])
-            ask_for(model, combination, role, weight_of(combination, count, share))
+            pick = model.picks[places[i], role]
+            pick[:] = -1
+            draw(model, role, pick)
+            ask_for(model, places[i], role, weights[i])
 
 
 @direct
 @entry
-def tell_rewards(model: Model, rewards: F32, count: int, share: int) -> None:
-    """(count, R) the rewards of the simulations in flight."""
+def tell_rewards(model: Model, places: I32, totals: F64, weights: I32) -> None:
+    """See `DiscreteTuner.tell`."""
     for role in range(model.picks.shape[1]):
-        for combination in range(number_of(count, share)):
-            weight = weight_of(combination, count, share)
-            total = total_of(rewards, role, combination, count, share)
-            pick = model.picks[combination, role]
+        for told in range(len(places)):
+            total, weight = totals[told, role], weights[told]
+            pick = model.picks[places[told], role]
             for i in range(model.picks.shape[2]):
                 tell_arm(model, role, model.shape[FIRST, i] + pick[i], total, weight)
             arm = model.shape[FIRST, model.picks.shape[2]] + code_of(model, pick)

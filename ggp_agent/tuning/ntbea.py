@@ -27,14 +27,11 @@ from ggp_agent.tuning.model import (
     copy,
     draw,
     exploration,
-    groups,
     mutate,
     new_model,
-    number_of,
     tell_rewards,
-    weight_of,
 )
-from ggp_agent.tuning.space import F32, F64, I32, Space
+from ggp_agent.tuning.space import F64, I32, Space
 
 NEIGHBOURS = 5
 C = 0.2
@@ -61,20 +58,20 @@ class NtbeaTuner:
         self._present = np.full((roles, len(space.names)), -1, np.int32)
         self._mutants = np.zeros((roles, neighbours, len(space.names)), np.int32)
 
-    def ask(self, count: int, share: int = 1) -> I32:
+    def ask(self, places: I32, weights: I32) -> I32:
         """See `DiscreteTuner.ask`."""
-        ask_ntbea(self.model, self._bounds, self._present, self._mutants, count, share, self._c)
-        return self.model.picks[: groups(count, share)]
+        ask_ntbea(self.model, self._bounds, self._present, self._mutants, places, weights, self._c)
+        return self.model.picks[places]
 
-    def tell(self, rewards: F32, share: int = 1) -> None:
+    def tell(self, places: I32, totals: F64, weights: I32) -> None:
         """See `DiscreteTuner.tell`."""
-        tell_rewards(self.model, rewards, len(rewards), share)
+        tell_rewards(self.model, places, totals, weights)
 
 
 @direct
 @entry
 def ask_ntbea(
-    model: Model, bounds: F64, present: I32, mutants: I32, count: int, share: int, c: float
+    model: Model, bounds: F64, present: I32, mutants: I32, places: I32, weights: I32, c: float
 ) -> None:
     """Let every role's individual evolve for `count` simulations.
 
@@ -85,7 +82,8 @@ def ask_ntbea(
         individual = present[role]
         bonus = c * exploration(model.arms[role, ALL, ASKED])
         _bound_known(model, role, bounds[role], bonus)
-        for combination in range(number_of(count, share)):
+        for i in range(len(places)):
+            place = places[i]
             if individual[0] < 0:
                 draw(model, role, individual)
             else:
@@ -94,8 +92,8 @@ def ask_ntbea(
                     mutate(model, role, mutants[role, mutant])
                 best = _best(model, role, mutants[role], bounds[role], bonus)
                 copy(individual, mutants[role, best])
-            copy(model.picks[combination, role], individual)
-            ask_for(model, combination, role, weight_of(combination, count, share))
+            copy(model.picks[place, role], individual)
+            ask_for(model, place, role, weights[i])
             _bound_picked(model, role, individual, bounds[role], bonus)
 
 

@@ -11,7 +11,7 @@ from ggp_agent.manager.statistics import Interval, mean_interval
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.landscapes import make_landscape
 from ggp_agent.tuning.side_information import LsiTuner
-from ggp_agent.tuning.space import F32, I32
+from ggp_agent.tuning.space import I32
 from ggp_agent.tuning.tuners import make_tuner
 
 STEPS = 100
@@ -50,19 +50,20 @@ def measure_regret(
     done, step = 0, -1
     while done < simulations:
         count = min(in_flight, simulations - done)
+        places, weights = np.arange(count, dtype=np.int32), np.ones(count, np.int32)
         picks: I32
         if isinstance(player, CmaTuner):
-            picks = ground.nearest(player.ask(count))
+            picks = ground.nearest(player.ask(places, weights))
         else:
-            picks = player.ask(count)
+            picks = player.ask(places, weights)
         if step != STEPS * done // simulations:
             step = STEPS * done // simulations
             values = ground.at(step / STEPS)
             low, high = float(np.nanmin(values)), float(np.nanmax(values))
         chances = values[ground.codes(picks)]
         losses[done : done + count] = ((high - chances) / max(high - low, 1e-9))[:, 0]
-        rewards: F32 = (dice.random(chances.shape) < chances).astype(np.float32)
-        player.tell(rewards)
+        rewards = (dice.random(chances.shape) < chances).astype(np.float64)
+        player.tell(places, rewards, weights)
         done += count
     last = max(1, simulations // 10)
     return Regret(float(losses.mean()), float(losses[-last:].mean()))

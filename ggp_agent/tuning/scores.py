@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ggp_agent.search.kernel import direct, entry, part
-from ggp_agent.tuning.model import number_of, total_of, weight_of
-from ggp_agent.tuning.space import F32, F64, I32
+from ggp_agent.tuning.space import F64, I32
 
 SUM, COUNT = range(2)
 
@@ -22,23 +21,48 @@ class Scores(NamedTuple):
     table: F64
     """(R, N, 2) summed rewards, rewards known"""
     candidate: I32
-    """(B, R) the candidate that a combination in flight is"""
+    """(B, R) the candidate at a place"""
+    born: I32
+    """(B, R) the generation of that candidate"""
+    generation: I32
+    """(R,) of the candidates now; what rewards come later for those before don't count"""
 
 
 def new_scores(roles: int, candidates: int, most: int) -> Scores:
     """Nothing known of anything."""
-    return Scores(np.zeros((roles, candidates, 2)), np.zeros((most, roles), np.int32))
+    return Scores(
+        table=np.zeros((roles, candidates, 2)),
+        candidate=np.zeros((most, roles), np.int32),
+        born=np.zeros((most, roles), np.int32),
+        generation=np.zeros(roles, np.int32),
+    )
+
+
+@part
+def put_candidate(scores: Scores, place: int, role: int, candidate: int) -> None:
+    """A candidate of the present generation is evaluated at a place."""
+    scores.candidate[place, role] = candidate
+    scores.born[place, role] = scores.generation[role]
+
+
+@part
+def next_generation(scores: Scores, role: int) -> None:
+    """All candidates are replaced by new ones."""
+    scores.table[role, :, :] = 0.0
+    scores.generation[role] += 1
 
 
 @direct
 @entry
-def tell_scores(scores: Scores, rewards: F32, count: int, share: int) -> None:
-    """(count, R) the rewards of the simulations in flight; see `model` for shares."""
-    for combination in range(number_of(count, share)):
+def tell_scores(scores: Scores, places: I32, totals: F64, weights: I32) -> None:
+    """See `DiscreteTuner.tell`."""
+    for told in range(len(places)):
         for role in range(scores.table.shape[0]):
-            row = scores.table[role, scores.candidate[combination, role]]
-            row[SUM] += total_of(rewards, role, combination, count, share)
-            row[COUNT] += weight_of(combination, count, share)
+            place = places[told]
+            if scores.born[place, role] == scores.generation[role]:
+                row = scores.table[role, scores.candidate[place, role]]
+                row[SUM] += totals[told, role]
+                row[COUNT] += weights[told]
 
 
 @part

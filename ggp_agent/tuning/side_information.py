@@ -27,20 +27,18 @@ from ggp_agent.tuning.model import (
     ask_for,
     copy,
     draw,
-    groups,
     new_model,
-    number_of,
     tell_rewards,
-    weight_of,
 )
 from ggp_agent.tuning.scores import (
     Scores,
     mean_of,
     new_scores,
+    put_candidate,
     sort_by_mean,
     tell_scores,
 )
-from ggp_agent.tuning.space import F32, F64, I32, Space
+from ggp_agent.tuning.space import F64, I32, Space
 
 GENERATION = 0.75
 """Share of the budget for the generation of candidates."""
@@ -100,18 +98,18 @@ class LsiTuner:
         self.samples = samples
         """N; may be set while candidates are being generated"""
 
-    def ask(self, count: int, share: int = 1) -> I32:
+    def ask(self, places: I32, weights: I32) -> I32:
         """See `DiscreteTuner.ask`."""
         samples = 0 if self.samples is None else max(1, self.samples)
         generation = int(GENERATION * samples)
         evaluation = samples - generation
-        ask_lsi(self.model, self._scores, self._lsi, count, share, generation, evaluation)
-        return self.model.picks[: groups(count, share)]
+        ask_lsi(self.model, self._scores, self._lsi, places, weights, generation, evaluation)
+        return self.model.picks[places]
 
-    def tell(self, rewards: F32, share: int = 1) -> None:
+    def tell(self, places: I32, totals: F64, weights: I32) -> None:
         """See `DiscreteTuner.tell`."""
-        tell_rewards(self.model, rewards, len(rewards), share)
-        tell_scores(self._scores, rewards, len(rewards), share)
+        tell_rewards(self.model, places, totals, weights)
+        tell_scores(self._scores, places, totals, weights)
 
     @property
     def stages(self) -> list[int]:
@@ -125,8 +123,8 @@ def ask_lsi(
     model: Model,
     scores: Scores,
     lsi: Lsi,
-    count: int,
-    share: int,
+    places: I32,
+    weights: I32,
     generation: int,
     evaluation: int,
 ) -> None:
@@ -136,17 +134,18 @@ def ask_lsi(
     """
     for role in range(model.picks.shape[1]):
         _next_stage(model, scores, lsi, role, generation, evaluation)
-        for combination in range(number_of(count, share)):
-            pick = model.picks[combination, role]
-            weight = weight_of(combination, count, share)
+        for i in range(len(places)):
+            place = places[i]
+            pick = model.picks[place, role]
+            weight = weights[i]
             if lsi.state[role, STAGE] == GENERATING:
                 candidate = _next_value(model, lsi, role, pick)
             else:
                 candidate = _next_candidate(lsi, role, pick)
-            scores.candidate[combination, role] = candidate
+            put_candidate(scores, place, role, candidate)
             lsi.state[role, TRIED] = min(lsi.state[role, TRIED] + 1, 2**30)
             lsi.state[role, ASKED] = min(lsi.state[role, ASKED] + weight, 2**30)
-            ask_for(model, combination, role, weight)
+            ask_for(model, place, role, weight)
 
 
 @part

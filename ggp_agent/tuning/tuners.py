@@ -6,34 +6,40 @@ from collections.abc import Callable
 from functools import partial
 from typing import Protocol
 
+import numpy as np
+
 from ggp_agent.errors import ParameterError
 from ggp_agent.tuning.bandits import LOCAL, MAB, NMC, BanditTuner
 from ggp_agent.tuning.choosing import ChoosingTuner
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.evolution import EvolutionTuner
-from ggp_agent.tuning.model import Model, ask_at_random, groups, new_model, tell_rewards
+from ggp_agent.tuning.model import Model, ask_at_random, new_model, tell_rewards
 from ggp_agent.tuning.ntbea import NtbeaTuner
 from ggp_agent.tuning.side_information import LsiTuner
-from ggp_agent.tuning.space import F32, I32, Space
+from ggp_agent.tuning.space import F64, I32, Space
 
 
 class DiscreteTuner(Protocol):
     """One tuner per role, side by side, that choose among numbered values.
 
-    Every `ask` is followed by a `tell` for the same simulations before the next one.
+    What is asked for is told sooner or later: most of it before the next `ask`, some after it.
     """
 
     model: Model
     """statistics of values and combinations"""
 
-    def ask(self, count: int, share: int = 1) -> I32:
-        """The combinations for the next `count` simulations, until the next call.
+    def ask(self, places: I32, weights: I32) -> I32:
+        """New combinations at the `places` (n,), which are free: (n, R, d).
 
-        (n, R, d), where n is count / share, rounded up: `share` neighbours have one in common.
+        Each is for so many simulations as its one of the `weights` (n,).
         """
 
-    def tell(self, rewards: F32, share: int = 1) -> None:
-        """(count, R) what these simulations brought every role, in [0, 1]; the same share."""
+    def tell(self, places: I32, totals: F64, weights: I32) -> None:
+        """What simulations brought with the combinations at the `places` (n,), all different.
+
+        For each so many as its one of the `weights` (n,); `totals` (n, R) sum up the rewards of
+        every role, each in [0, 1].
+        """
 
 
 class RandomTuner:
@@ -45,14 +51,14 @@ class RandomTuner:
     def __init__(self, space: Space, roles: int, most: int, seed: int) -> None:
         self.model = new_model(space, roles, most, seed)
 
-    def ask(self, count: int, share: int = 1) -> I32:
+    def ask(self, places: I32, weights: I32) -> I32:
         """See `DiscreteTuner.ask`."""
-        ask_at_random(self.model, count, share)
-        return self.model.picks[: groups(count, share)]
+        ask_at_random(self.model, places, weights)
+        return self.model.picks[places]
 
-    def tell(self, rewards: F32, share: int = 1) -> None:
+    def tell(self, places: I32, totals: F64, weights: I32) -> None:
         """See `DiscreteTuner.tell`."""
-        tell_rewards(self.model, rewards, len(rewards), share)
+        tell_rewards(self.model, places, totals, weights)
 
 
 class FixedRandomTuner:
@@ -63,16 +69,16 @@ class FixedRandomTuner:
 
     def __init__(self, space: Space, roles: int, most: int, seed: int) -> None:
         self.model = new_model(space, roles, most, seed)
-        ask_at_random(self.model, 1, 1)
+        ask_at_random(self.model, np.zeros(1, np.int32), np.ones(1, np.int32))
         self.model.picks[:] = self.model.picks[0, 0].copy()
 
-    def ask(self, count: int, share: int = 1) -> I32:
+    def ask(self, places: I32, weights: I32) -> I32:
         """See `DiscreteTuner.ask`."""
-        return self.model.picks[: groups(count, share)]
+        return self.model.picks[places]
 
-    def tell(self, rewards: F32, share: int = 1) -> None:
+    def tell(self, places: I32, totals: F64, weights: I32) -> None:
         """See `DiscreteTuner.tell`."""
-        tell_rewards(self.model, rewards, len(rewards), share)
+        tell_rewards(self.model, places, totals, weights)
 
 
 Maker = Callable[[Space, int, int, int], DiscreteTuner | CmaTuner]

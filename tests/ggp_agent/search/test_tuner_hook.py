@@ -10,7 +10,7 @@ import pytest
 from ggp_agent.search.flight import PICKS
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
-from ggp_agent.search.settings import COLUMNS, EPSILON, F32, C, K, Tuner, settings_row
+from ggp_agent.search.settings import COLUMNS, EPSILON, F32, I32, C, K, Tuner, settings_row
 from tests.ggp_agent.search.positions import SEQUENTIAL, agent, machine_of, search_on
 from tests.ggp_agent.search.test_rules import UP_AND_ON
 
@@ -24,11 +24,11 @@ class Recorder:
         self.rewards: list[F32] = []
         self.moves = 0
 
-    def ask(self, count: int) -> F32:
-        self.asked.append(count)
-        return np.broadcast_to(self._row, (count, self._roles, COLUMNS)).copy()
+    def ask(self, simulations: I32) -> F32:
+        self.asked.append(len(simulations))
+        return np.broadcast_to(self._row, (len(simulations), self._roles, COLUMNS)).copy()
 
-    def tell(self, rewards: F32) -> None:
+    def tell(self, simulations: I32, rewards: F32) -> None:
         self.rewards.append(rewards.copy())
 
     def new_move(self) -> None:
@@ -71,8 +71,8 @@ def test_every_role_and_simulation_has_its_own_values() -> None:
     """Half of a batch explores without end, the other half takes the best move known."""
 
     class Halves(Recorder):
-        def ask(self, count: int) -> F32:
-            rows = super().ask(count)
+        def ask(self, simulations: I32) -> F32:
+            rows = super().ask(simulations)
             rows[::2, 0, C], rows[1::2, 0, C] = 10.0, 0.0
             return rows
 
@@ -92,8 +92,8 @@ def test_epsilon_may_differ_in_one_batch() -> None:
     """Simulations with ε = 0 play their role's best move only, the others any."""
 
     class Two(Recorder):
-        def ask(self, count: int) -> F32:
-            rows = super().ask(count)
+        def ask(self, simulations: I32) -> F32:
+            rows = super().ask(simulations)
             rows[::2, 0, EPSILON], rows[1::2, 0, EPSILON] = 0.0, 1.0
             return rows
 
@@ -111,7 +111,7 @@ def test_epsilon_may_differ_in_one_batch() -> None:
 
 def test_infinite_values_are_allowed() -> None:
     tuner = recorder(K=float("inf"), Ref=float("inf"), T=float("inf"))
-    assert np.isinf(tuner.ask(1)[0, 0, K])
+    assert np.isinf(tuner.ask(np.zeros(1, np.int32))[0, 0, K])
     search = NativeSearch(
         machine_of("ticTacToe").network,
         0,

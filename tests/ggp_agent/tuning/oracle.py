@@ -6,9 +6,11 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.space import Space, read_space
 from ggp_agent.tuning.tuners import DiscreteTuner
 
@@ -118,15 +120,30 @@ def spread(chosen: Sequence[Picks], count: int, share: int) -> list[Picks]:
     return [chosen[simulation // share] for simulation in range(count)]
 
 
+def ask(tuner: DiscreteTuner | CmaTuner, count: int, share: int = 1) -> Any:
+    """Ask for combinations for `count` simulations, at the first places."""
+    number = math.ceil(count / share)
+    weights = np.minimum(share, count - share * np.arange(number)).astype(np.int32)
+    return tuner.ask(np.arange(number, dtype=np.int32), weights)
+
+
+def tell(tuner: DiscreteTuner | CmaTuner, rewards: Any, share: int = 1) -> None:
+    """Tell the rewards (count, R) of the simulations asked for last."""
+    firsts = np.arange(0, len(rewards), share)
+    totals = np.add.reduceat(rewards.astype(np.float64), firsts, axis=0)
+    weights = np.minimum(share, len(rewards) - firsts).astype(np.int32)
+    tuner.tell(np.arange(len(firsts), dtype=np.int32), totals, weights)
+
+
 def run(
     tuner: DiscreteTuner, rewards: dict[Picks, float] | float, count: int, batch: int
 ) -> list[Picks]:
     """Ask and tell; rewards by combination, 0 for others, or one for all."""
     chosen: list[Picks] = []
     while len(chosen) < count:
-        picks = rows(tuner.ask(batch))
+        picks = rows(ask(tuner, batch))
         told = [rewards if isinstance(rewards, float) else rewards.get(p, 0.0) for p in picks]
         roles = tuner.model.picks.shape[1]
-        tuner.tell(np.tile(np.array(told, np.float32)[:, None], (1, roles)))
+        tell(tuner, np.tile(np.array(told, np.float32)[:, None], (1, roles)))
         chosen += picks
     return chosen[:count]

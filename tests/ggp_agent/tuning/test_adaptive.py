@@ -19,6 +19,8 @@ from ggp_agent.tuning.side_information import LsiTuner
 from ggp_agent.tuning.tuners import TUNERS
 from tests.ggp_agent.search.positions import machine_of, search_on
 
+FIRST = np.arange(512, dtype=np.int32)
+"""Places of simulations."""
 K, REF = PER_SIMULATION.index("K"), PER_SIMULATION.index("Ref")
 
 
@@ -31,7 +33,7 @@ def tuned(name: str, *settings: str, roles: int = 2) -> SelfAdaptive:
 
 def test_rows_have_the_tuned_values_and_the_agents_own() -> None:
     tuner = tuned("ap-random", "tune=K=0,10,Ref=50,inf", "C=0.7")
-    rows = tuner.ask(64)
+    rows = tuner.ask(FIRST[:64])
     assert rows.shape == (64, 2, len(PER_SIMULATION))
     assert rows.dtype == np.float32
     pairs = {tuple(row) for row in rows[:, :, [K, REF]].reshape(-1, 2).tolist()}
@@ -45,7 +47,7 @@ def test_rows_have_the_tuned_values_and_the_agents_own() -> None:
 
 
 def test_strategies_are_rows_like_any_other() -> None:
-    rows = tuned("ap-random", "tune=selection,playout", "K=500", "epsilon=0.25").ask(64)
+    rows = tuned("ap-random", "tune=selection,playout", "K=500", "epsilon=0.25").ask(FIRST[:64])
     epsilon = PER_SIMULATION.index("epsilon")
     pairs = {tuple(row) for row in rows[:, :, [K, epsilon]].reshape(-1, 2).tolist()}
     assert pairs == {(0, 1), (0, 0.25), (500, 1), (500, 0.25)}
@@ -53,7 +55,7 @@ def test_strategies_are_rows_like_any_other() -> None:
 
 def test_continuous_values_lie_in_their_intervals() -> None:
     tuner = tuned("ap-cmaes", "tune=K,C=0.2,0.4")
-    rows = tuner.ask(64)
+    rows = tuner.ask(FIRST[:64])
     assert (rows[:, :, K] >= 0).all()
     assert (rows[:, :, K] <= 2000).all()
     c = rows[:, :, PER_SIMULATION.index("C")]
@@ -93,8 +95,8 @@ def test_the_plain_search_does_too() -> None:
 
 def test_statistics_live_for_the_game() -> None:
     tuner = tuned("sp-nmc")
-    tuner.ask(40)
-    tuner.tell(np.ones((40, 2), np.float32))
+    tuner.ask(FIRST[:40])
+    tuner.tell(FIRST[:40], np.ones((40, 2), np.float32))
     tuner.new_move()
     assert not isinstance(tuner.tuner, CmaTuner)
     assert tuner.tuner.model.arms[:, ALL, KNOWN].tolist() == [40, 40]
@@ -124,13 +126,13 @@ def test_neighbours_in_flight_share_combinations(name: str) -> None:
     assert tuner is not None
     for count, share in ((1, 1), (31, 1), (32, 2), (100, 6), (512, 32)):
         assert share_of(count) == share
-        rows = tuner.ask(count)
+        rows = tuner.ask(FIRST[:count])
         assert len(rows) == count
         different = {tuple(row) for row in rows.reshape(count, -1).tolist()}
         assert len(different) <= -(-count // share)
         for first in range(0, count, share):
             assert (rows[first : first + share] == rows[first]).all()
-        tuner.tell(np.ones((count, 2), np.float32))
+        tuner.tell(FIRST[:count], np.ones((count, 2), np.float32))
 
 
 def test_agents_without_a_tuner() -> None:

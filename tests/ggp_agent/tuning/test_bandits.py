@@ -9,7 +9,17 @@ import pytest
 
 from ggp_agent.tuning.bandits import GROWTH, LOCAL, MAB, NMC, Bandits, BanditTuner
 from ggp_agent.tuning.model import ASKED, KNOWN, MEAN
-from tests.ggp_agent.tuning.oracle import FLIGHTS, SPACES, Oracle, rows, run, script, spread
+from tests.ggp_agent.tuning.oracle import (
+    FLIGHTS,
+    SPACES,
+    Oracle,
+    ask,
+    rows,
+    run,
+    script,
+    spread,
+    tell,
+)
 
 
 def follow(  # type: ignore[no-untyped-def]
@@ -20,13 +30,13 @@ def follow(  # type: ignore[no-untyped-def]
     tuner, oracle, rewards = BanditTuner(space, 2, 64, 3, kind), Oracle(space), script(1)
     for _ in range(count // batch):
         oracle.begin_batch(1.0 if batch == 1 else GROWTH)
-        chosen = rows(tuner.ask(batch, share))
+        chosen = rows(ask(tuner, batch, share))
         everybody = spread(chosen, batch, share)
         for number, picks in enumerate(chosen):
             yield oracle, picks
             oracle.ask(picks, len(everybody[number * share : (number + 1) * share]))
         told = np.array([next(rewards) for _ in everybody], np.float32)
-        tuner.tell(np.stack([told, 1 - told], axis=1), share)
+        tell(tuner, np.stack([told, 1 - told], axis=1), share)
         for picks, reward in zip(everybody, told.tolist(), strict=True):
             oracle.tell(picks, reward)
     for key, arm in oracle.arms.items():
@@ -104,9 +114,9 @@ def test_ties_of_combinations_are_broken_at_random() -> None:
 def test_late_feedback_does_not_pile_up_on_one_combination() -> None:
     """64 in flight: all count as visits at once, so the bandits spread them."""
     tuner = BanditTuner(SPACES["two"], 1, 64, 1, MAB)
-    chosen = Counter(rows(tuner.ask(60)))
+    chosen = Counter(rows(ask(tuner, 60)))
     assert len(chosen) == 12
-    tuner.tell(np.ones((60, 1), np.float32))
+    tell(tuner, np.ones((60, 1), np.float32))
 
 
 def test_the_best_combination_gets_most() -> None:

@@ -20,7 +20,18 @@ from ggp_agent.tuning.choosing import (
 from ggp_agent.tuning.insight import insight
 from ggp_agent.tuning.model import ASKED, FIRST, KNOWN
 from ggp_agent.tuning.space import Space, read_space
-from tests.ggp_agent.tuning.oracle import FLIGHTS, SPACES, Oracle, Picks, rows, run, script, spread
+from tests.ggp_agent.tuning.oracle import (
+    FLIGHTS,
+    SPACES,
+    Oracle,
+    Picks,
+    ask,
+    rows,
+    run,
+    script,
+    spread,
+    tell,
+)
 
 OTHER_DEFAULTS = {
     "without GRAVE": read_space("K=0,10,100,Ref=0,50,C=0.1,0.2,0.4", {"K": 0.0}),
@@ -79,7 +90,7 @@ def test_every_variable_stays_or_is_tuned_by_ucb1(name: str, batch: int, share: 
     seen: Counter[tuple[bool, ...]] = Counter()
     for _ in range(1200 // batch):
         oracle.begin_batch()
-        chosen = rows(tuner.ask(batch, share))
+        chosen = rows(ask(tuner, batch, share))
         everybody = spread(chosen, batch, share)
         for number, picks in enumerate(chosen):
             tuned = decisions.tuned(picks)
@@ -89,7 +100,7 @@ def test_every_variable_stays_or_is_tuned_by_ucb1(name: str, batch: int, share: 
                 decisions.times[i] += weight * on
             seen[tuple(tuned)] += weight
         told = np.array([next(rewards) for _ in everybody], np.float32)
-        tuner.tell(np.stack([told, 1 - told], axis=1), share)
+        tell(tuner, np.stack([told, 1 - told], axis=1), share)
         for picks, reward in zip(everybody, told.tolist(), strict=True):
             oracle.tell(picks, reward)
     arms, first = tuner.decided.arms[0], tuner.decided.shape[FIRST]
@@ -113,7 +124,7 @@ def test_late_feedback_is_spread_over_values() -> None:
     space = read_space("K,Ref,C,epsilon,VO,T")
     tuner = ChoosingTuner(space, 1, 64, 1)
     run(tuner, 0.5, 640, 64)
-    chosen = rows(tuner.ask(64))
+    chosen = rows(ask(tuner, 64))
     assert len(set(chosen)) > 4
     for i, default in enumerate(space.defaults):
         values = Counter(picks[i] for picks in chosen)
@@ -131,11 +142,11 @@ def tune_where_only_c_matters(seed: int, batch: int) -> tuple[dict[str, Any], in
     tuner, dice, found = ChoosingTuner(space, 1, 32, seed), np.random.default_rng(seed), 0
     others = [0, 1, 3]
     for start in range(0, 8000, batch):
-        picks = tuner.ask(batch)[:, 0]
+        picks = ask(tuner, batch)[:, 0]
         apart = (picks != np.array(space.defaults))[:, others].sum(axis=1)
         chances = 0.4 + 0.3 * (picks[:, 2] == 3) - 0.05 * apart
         found += int(((picks[:, 2] == 3) & (apart == 0)).sum()) if start >= 6400 else 0
-        tuner.tell((dice.random(batch) < chances).astype(np.float32)[:, None])
+        tell(tuner, (dice.random(batch) < chances).astype(np.float32)[:, None])
     return insight("choosing", space, [tuner])["roles"][0]["tuned"], found
 
 

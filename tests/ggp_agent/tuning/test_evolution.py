@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ggp_agent.tuning.evolution import EvolutionTuner
-from tests.ggp_agent.tuning.oracle import SPACES, Picks, rows, script
+from tests.ggp_agent.tuning.oracle import SPACES, Picks, ask, rows, script, tell
 from tests.ggp_agent.tuning.test_ntbea import is_mutant
 
 
@@ -33,7 +33,7 @@ def test_generations(name: str) -> None:
         fitness: dict[int, float] = {}
         people: list[Picks] = []
         for _ in range(12):
-            (picks,) = rows(tuner.ask(1))
+            (picks,) = rows(ask(tuner, 1))
             people = people_of(tuner, 12)
             individual = int(tuner._scores.candidate[0, 0])
             assert individual not in fitness, "one simulation per individual"
@@ -41,8 +41,8 @@ def test_generations(name: str) -> None:
             assert space.is_legal(picks)
             reward = next(rewards)
             fitness[individual] = reward
-            tuner.tell(np.array([[reward]], np.float32))
-        tuner.ask(1)  # begins the next generation
+            tell(tuner, np.array([[reward]], np.float32))
+        ask(tuner, 1)  # begins the next generation
         after = people_of(tuner, 12)
         elite = after[:6]
         threshold = sorted(fitness.values(), reverse=True)[5]
@@ -67,9 +67,9 @@ def test_children_by_crossover_alone_and_by_mutation_alone() -> None:
     only_mutants = EvolutionTuner(space, 1, 64, 1, population=64, elite=2, crossover=0.0)
     only_crossed = EvolutionTuner(space, 1, 64, 1, population=64, elite=2, crossover=1.0)
     for tuner, crossed in ((only_mutants, False), (only_crossed, True)):
-        tuner.ask(64)
-        tuner.tell(np.ones((64, 1), np.float32))
-        tuner.ask(64)
+        ask(tuner, 64)
+        tell(tuner, np.ones((64, 1), np.float32))
+        ask(tuner, 64)
         people = people_of(tuner, 64)
         first, second = people[:2]
         for child in people[2:]:
@@ -79,7 +79,7 @@ def test_children_by_crossover_alone_and_by_mutation_alone() -> None:
 
 def test_roles_meet_in_random_pairs() -> None:
     tuner = EvolutionTuner(SPACES["two"], 2, 50, 1)
-    tuner.ask(50)
+    ask(tuner, 50)
     pairs = tuner._scores.candidate[:50]
     assert sorted(pairs[:, 0].tolist()) == sorted(pairs[:, 1].tolist()) == list(range(50))
     assert (pairs[:, 0] != pairs[:, 1]).sum() > 40
@@ -87,27 +87,27 @@ def test_roles_meet_in_random_pairs() -> None:
 
 def test_late_feedback_makes_the_population_go_round_again() -> None:
     tuner = EvolutionTuner(SPACES["two"], 1, 30, 1, population=12, elite=6)
-    tuner.ask(30)
+    ask(tuner, 30)
     counts = np.bincount(tuner._scores.candidate[:30, 0], minlength=12)
     assert sorted(set(counts.tolist())) == [2, 3]
     before = people_of(tuner, 12)
     rewards = np.linspace(0, 1, 30, dtype=np.float32)
     asked = tuner._scores.candidate[:30, 0].copy()
-    tuner.tell(rewards[:, None])
+    tell(tuner, rewards[:, None])
     means = {i: rewards[asked == i].mean() for i in range(12)}
     best = sorted(means, key=lambda i: -means[i])[:6]
-    tuner.ask(1)
+    ask(tuner, 1)
     assert people_of(tuner, 12)[:6] == [before[i] for i in best]
 
 
 def test_a_generation_waits_for_everybody() -> None:
     tuner = EvolutionTuner(SPACES["two"], 1, 8, 1, population=12, elite=6)
-    tuner.ask(8)
-    tuner.tell(np.ones((8, 1), np.float32))
+    ask(tuner, 8)
+    tell(tuner, np.ones((8, 1), np.float32))
     before = people_of(tuner, 12)
-    tuner.ask(8)  # the last four, and four a second time
+    ask(tuner, 8)  # the last four, and four a second time
     assert people_of(tuner, 12) == before
-    tuner.tell(np.ones((8, 1), np.float32))
+    tell(tuner, np.ones((8, 1), np.float32))
     assert set(tuner._scores.table[0, :, 1].tolist()) == {1.0, 2.0}
-    tuner.ask(1)
+    ask(tuner, 1)
     assert tuner._scores.table[0].sum() == 0

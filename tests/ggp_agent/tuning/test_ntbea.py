@@ -10,7 +10,17 @@ import pytest
 
 from ggp_agent.tuning.ntbea import C, NtbeaTuner
 from ggp_agent.tuning.space import Space
-from tests.ggp_agent.tuning.oracle import SPACES, Oracle, Picks, rows, run, script, spread
+from tests.ggp_agent.tuning.oracle import (
+    SPACES,
+    Oracle,
+    Picks,
+    ask,
+    rows,
+    run,
+    script,
+    spread,
+    tell,
+)
 
 
 def is_mutant(space: Space, old: Picks, new: Picks) -> bool:
@@ -35,7 +45,7 @@ def test_the_best_of_five_mutants_replaces_the_individual(
     individual: Picks | None = None
     for _ in range(700 // batch):
         oracle.begin_batch()
-        chosen = rows(tuner.ask(batch, share))
+        chosen = rows(ask(tuner, batch, share))
         everybody = spread(chosen, batch, share)
         for number, picks in enumerate(chosen):
             if individual is not None:
@@ -49,7 +59,7 @@ def test_the_best_of_five_mutants_replaces_the_individual(
             oracle.ask(picks, len(everybody[number * share : (number + 1) * share]))
             individual = picks
         told = [next(rewards) for _ in everybody]
-        tuner.tell(np.array(told, np.float32)[:, None], share)
+        tell(tuner, np.array(told, np.float32)[:, None], share)
         for picks, reward in zip(everybody, told, strict=True):
             oracle.tell(picks, reward)
 
@@ -78,6 +88,6 @@ def test_late_feedback_does_not_stop_evolution() -> None:
     """With 32 in flight the individual moves on 32 times, led by visits where nothing is known."""
     tuner = NtbeaTuner(SPACES["two"], 1, 32, 1, c=1.0)
     run(tuner, 0.5, 32, 32)
-    second = rows(tuner.ask(32))
+    second = rows(ask(tuner, 32))
     assert len(set(second)) > 6
     assert all(a != b for a, b in pairwise(second))

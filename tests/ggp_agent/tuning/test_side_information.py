@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ggp_agent.tuning.side_information import ALIVE, FIXED, GENERATING, HALVING, LsiTuner
-from tests.ggp_agent.tuning.oracle import SPACES, rows, run, script
+from tests.ggp_agent.tuning.oracle import SPACES, ask, rows, run, script, tell
 
 
 def test_the_stages_one_by_one() -> None:
@@ -20,18 +20,18 @@ def test_the_stages_one_by_one() -> None:
     for _ in range(5):
         sampled = []
         for _ in values:
-            (picks,) = rows(tuner.ask(1))
+            (picks,) = rows(ask(tuner, 1))
             value = values[int(tuner._scores.candidate[0, 0])]
             assert picks[value[0]] == value[1]
             assert space.is_legal(picks)
             sampled.append(value)
             reward = next(rewards)
             sums[value] += reward
-            tuner.tell(np.array([[reward]], np.float32))
+            tell(tuner, np.array([[reward]], np.float32))
         assert sorted(sampled) == values, "every value once in a pass"
     assert tuner._scores.table[0, : len(values), 0].tolist() == pytest.approx(list(sums.values()))
     evaluated: list[int] = []
-    picks = rows(tuner.ask(1))[0]
+    picks = rows(ask(tuner, 1))[0]
     assert tuner.stages == [HALVING]
     drawn = int(tuner._lsi.state[0, ALIVE])
     candidates = [tuple(c) for c in tuner._lsi.candidates[0, :drawn].tolist()]
@@ -44,28 +44,28 @@ def test_the_stages_one_by_one() -> None:
         share = max(1, 16 // (len(alive) * rounds))
         for turn in range(share * len(alive)):
             if not (first and turn == 0):
-                picks = rows(tuner.ask(1))[0]
+                picks = rows(ask(tuner, 1))[0]
             candidate = int(tuner._scores.candidate[0, 0]) - len(values)
             assert candidates[candidate] == picks
             evaluated.append(candidate)
             reward = next(rewards)
             total, count = totals[candidate]
             totals[candidate] = (total + reward, count + 1)
-            tuner.tell(np.array([[reward]], np.float32))
+            tell(tuner, np.array([[reward]], np.float32))
         first = False
         in_round = Counter(evaluated[-share * len(alive) :])
         assert in_round == dict.fromkeys(alive, share), "equal shares"
         means = {c: totals[c][0] / totals[c][1] for c in alive}
         kept = (len(alive) + 1) // 2
         threshold = sorted(means.values(), reverse=True)[kept - 1]
-        picks = rows(tuner.ask(1))[0]
+        picks = rows(ask(tuner, 1))[0]
         left = tuner._lsi.alive[0, :kept].tolist()
         assert tuner._lsi.state[0, ALIVE] == kept
         assert all(means[c] >= threshold for c in left)
         alive, first = left, True
     assert tuner.stages == [FIXED]
     assert picks == candidates[alive[0]]
-    tuner.tell(np.zeros((1, 1), np.float32))
+    tell(tuner, np.zeros((1, 1), np.float32))
     assert set(run(tuner, 0.0, 50, 1)) == {picks}
 
 
@@ -86,7 +86,7 @@ def test_candidates_are_drawn_in_proportion_to_rewards() -> None:
 def test_without_any_reward_candidates_are_random() -> None:
     tuner = LsiTuner(SPACES["linked"], 1, 64, 1, samples=200, candidates=200)
     run(tuner, 0.0, 256, 64)
-    tuner.ask(1)
+    ask(tuner, 1)
     assert tuner._lsi.state[0, ALIVE] > 5 or tuner.stages == [HALVING]
     drawn = {tuple(c) for c in tuner._lsi.candidates[0, :12].tolist()}
     assert len(drawn) > 6
@@ -105,14 +105,14 @@ def test_no_candidate_is_left_out_where_simulations_share_them() -> None:
     """A round lasts one whole pass, even where that costs more than its budget."""
     tuner = LsiTuner(SPACES["two"], 1, 64, 1, samples=60, candidates=8)
     run(tuner, 0.5, 64, 64)
-    tuner.ask(16, 8)
+    ask(tuner, 16, 8)
     drawn = int(tuner._lsi.state[0, ALIVE])
     assert drawn > 4
     tried = []
     while int(tuner._lsi.state[0, ALIVE]) == drawn:
         tried += tuner._scores.candidate[:2, 0].tolist()
-        tuner.tell(np.ones((16, 1), np.float32), 8)
-        tuner.ask(16, 8)
+        tell(tuner, np.ones((16, 1), np.float32), 8)
+        ask(tuner, 16, 8)
     assert set(tried) == set(range(7, 7 + drawn))
     assert len(tried) <= drawn + 1
 
@@ -122,7 +122,7 @@ def test_late_feedback_lets_the_passes_go_on() -> None:
     tuner = LsiTuner(SPACES["two"], 1, 64, 1, samples=40, candidates=8)
     run(tuner, 0.5, 64, 64)  # 30 would do
     assert tuner._scores.table[0, :7, 1].sum() == 64
-    tuner.ask(64)
+    ask(tuner, 64)
     assert tuner.stages == [HALVING]
     alive = int(tuner._lsi.state[0, ALIVE])
     counts = Counter(tuner._scores.candidate[:64, 0].tolist())

@@ -17,7 +17,7 @@ from ggp_agent.tuning.model import ALL, ASKED, FIRST, KNOWN, MEAN
 from ggp_agent.tuning.regret import is_clearly_less, mean_difference, measure_regret
 from ggp_agent.tuning.tournament import new_trees
 from ggp_agent.tuning.tuners import TUNERS, make_tuner
-from tests.ggp_agent.tuning.oracle import SPACES, Oracle, run
+from tests.ggp_agent.tuning.oracle import SPACES, Oracle, ask, run, tell
 
 DISCRETE = [name for name in TUNERS if not name.startswith("cmaes")]
 
@@ -37,9 +37,9 @@ def test_choices_are_legal_and_counted(name: str, space: str, batch: int, share:
     legal, seen = set(Oracle(SPACES[space]).legal), Counter[tuple[int, ...]]()
     dice, total = np.random.default_rng(1), 0.0
     for _ in range(320 // batch):
-        picks = tuner.ask(batch, share).repeat(share, axis=0)[:batch]
+        picks = ask(tuner, batch, share).repeat(share, axis=0)[:batch]
         rewards = dice.integers(0, 2, (batch, 2)).astype(np.float32)
-        tuner.tell(rewards, share)
+        tell(tuner, rewards, share)
         total += float(rewards[:, 1].sum())
         seen.update(map(tuple, picks[:, 1].tolist()))
         assert set(map(tuple, picks.reshape(-1, picks.shape[2]).tolist())) <= legal
@@ -63,8 +63,8 @@ def test_the_same_seed_gives_the_same_choices(name: str) -> None:
         tuner = make_tuner(name, SPACES["two"], 2, 16, seed)
         picks = []
         for _ in range(20):
-            picks.append(tuner.ask(16).tolist())
-            tuner.tell(np.tile(np.arange(16, dtype=np.float32)[:, None] / 16, (1, 2)))
+            picks.append(ask(tuner, 16).tolist())
+            tell(tuner, np.tile(np.arange(16, dtype=np.float32)[:, None] / 16, (1, 2)))
         chosen.append(picks)
     assert chosen[0] == chosen[1]
     assert chosen[0] != chosen[2]
@@ -83,7 +83,7 @@ def test_fixed_random_is_one_combination_for_all_roles() -> None:
     chosen = set()
     for seed in range(60):
         tuner = make_tuner("fixed-random", SPACES["two"], 2, 8, seed)
-        picks = {tuple(row) for _ in range(3) for row in tuner.ask(8).reshape(-1, 2).tolist()}
+        picks = {tuple(row) for _ in range(3) for row in ask(tuner, 8).reshape(-1, 2).tolist()}
         assert len(picks) == 1
         chosen |= picks
     assert len(chosen) > 8
