@@ -12,12 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp_agent.agents import Agent
+from ggp_agent.search.kernel import direct, entry
 from ggp_agent.search.memory import aligned
 from ggp_agent.search.scoring import LANES as GROUP
 from ggp_agent.search.settings import COLUMNS
 from propnet.choice import CHANCE_PLANES
 from propnet.layout import I32, U64, Layout
 from propnet.vectors import LANES, rows
+
+I8 = NDArray[np.int8]
+F32 = NDArray[np.float32]
 
 RANDOM, MAST, GIBBS = 0, 1, 2
 """The policies of playouts."""
@@ -49,7 +53,7 @@ class Flight(NamedTuple):
 
     settings: NDArray[np.float32]
     """(B, R, COLUMNS) see `ggp_agent.search.settings`"""
-    stage: NDArray[np.int8]
+    stage: I8
     """(B,) see FREE"""
     path: I32
     """(B, D, PICKS + 2 R) the steps from the root to the leaf, see NODE: all that is needed to back
@@ -163,3 +167,51 @@ def new_flight(layout: Layout, agent: Agent, chance: int, seed: int) -> Flight:
         amaf_from=int(agent.number("amaf_from")),
         solver=agent["solver"] == "on",
     )
+
+
+@direct
+@entry
+def find_free(stage: I8, numbers: I32, most: int) -> int:
+    """List the first free places for simulations, `most` at most; returns how many these are."""
+    count = 0
+    for place in range(len(stage)):
+        if count < most and stage[place] == FREE:
+            numbers[count] = place
+            count += 1
+    return count
+
+
+@direct
+@entry
+def get_ready(stage: I8, settings: F32, numbers: I32, rows: F32) -> None:
+    """Have simulations begin at these places (n,), with settings `rows` (n, R * COLUMNS)."""
+    for i in range(len(numbers)):
+        place = numbers[i]
+        stage[place] = READY
+        for column in range(settings.shape[1]):
+            settings[place, column] = rows[i, column]
+
+
+@direct
+@entry
+def in_use(stage: I8) -> int:
+    """How many places there are up to the last one that is not free."""
+    last = len(stage)
+    while last > 0 and stage[last - 1] == FREE:
+        last -= 1
+    return last
+
+
+@direct
+@entry
+def collect(stage: I8, rewards: F32, numbers: I32, brought: F32) -> int:
+    """List the simulations that are done, and their rewards; their places are free then."""
+    count = 0
+    for place in range(len(stage)):
+        if stage[place] == DONE:
+            stage[place] = FREE
+            numbers[count] = place
+            for role in range(rewards.shape[1]):
+                brought[count, role] = rewards[place, role]
+            count += 1
+    return count

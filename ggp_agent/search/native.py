@@ -23,13 +23,14 @@ from ggp_agent.search.expansion import open_root
 from ggp_agent.search.final import RootMove, choose_move
 from ggp_agent.search.flight import (
     DEEPEST,
-    DONE,
     EDGES,
-    FREE,
     PLAYOUTS,
-    READY,
     SIMULATIONS,
     TRANSITIONS,
+    collect,
+    find_free,
+    get_ready,
+    in_use,
     new_flight,
 )
 from ggp_agent.search.mast import decay
@@ -102,7 +103,9 @@ class NativeSearch:
         self._root = NO_NODE
         self._batch_seconds = self._landing_seconds = self._seconds = 0.0
         self._playing = 0
-        self._everything = np.arange(LANES, dtype=np.int32)
+        self._settings = self._flight.settings.reshape(LANES, -1)
+        self._numbers = np.zeros(LANES, np.int32)
+        self._rewards = np.zeros((LANES, roles), np.float32)
         self.enter(self._layout.initial.tobytes(), None)
 
     def enter(self, state: State, joint_move: JointMove | None) -> None:
@@ -168,22 +171,18 @@ class NativeSearch:
 
         At most `lingering` playouts are not over then, and go on with the next batch.
         """
-        flight, stage = self._flight, self._flight.stage
-        new, places = self._everything[:batch], batch
-        if self._playing:
-            new = self._everything[stage == FREE][: max(0, batch - self._playing)]
-        if len(new):
-            flight.settings[new] = self.tuner.ask(new)
-            stage[new] = READY
-        if self._playing:
-            places = int(np.flatnonzero(stage)[-1]) + 1
+        flight, numbers = self._flight, self._numbers
+        new = find_free(flight.stage, numbers, max(0, batch - self._playing))
+        if new:
+            rows = self.tuner.ask(numbers[:new])
+            get_ready(flight.stage, self._settings, numbers[:new], rows.reshape(new, -1))
+        places = in_use(flight.stage)
         simulate_batch(
             self._layout, self._lanes, self._tree, flight, self._root, places, playouts, lingering
         )
-        done = self._everything[:places][stage[:places] == DONE]
-        stage[done] = FREE
-        self.tuner.tell(done, flight.rewards[done])
-        self._playing += len(new) - len(done)
+        done = collect(flight.stage, flight.rewards, numbers, self._rewards)
+        self.tuner.tell(numbers[:done], self._rewards[:done])
+        self._playing += new - done
 
     def choose(self) -> Move:
         """See `Thinker.choose`."""

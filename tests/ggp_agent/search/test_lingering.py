@@ -1,0 +1,213 @@
+"""Playouts that take much longer than the others go on with the next batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from ggp_agent.agents import find_agent
+from ggp_agent.search.flight import COUNT, EDGES, FREE, SUM, TRANSITIONS
+from ggp_agent.search.memory import UNIT
+from ggp_agent.search.native import LINGERING, MANY, NativeSearch
+from ggp_agent.tuning.adaptive import adaptive
+from ggp_agent.tuning.cma_es import CmaTuner
+from ggp_agent.tuning.model import ALL, ASKED, KNOWN
+from ggp_agent.tuning.tuners import TUNERS
+from tests.ggp_agent.search.positions import agent, machine_of, native, nodes_of, search_on
+
+LONG = 80
+
+# Two of ten first moves lead to games of 80 moves, the others to games of 3; every move switches a
+# lamp, and what the first one is in the end is what counts.
+UNEVEN = f"""
+(role one) (role two)
+{"".join(f"(lamp {i})" for i in range(10))}
+{"".join(f"(succ {i} {i + 1})" for i in range(LONG))}
+(init (left start))
+(<= (legal one (press ?x)) (lamp ?x))
+(<= (legal two (press ?x)) (lamp ?x))
+(<= (next (left {LONG})) (true (left start)) (does one (press 0)))
+(<= (next (left {LONG})) (true (left start)) (does one (press 1)))
+(<= (next (left 3)) (true (left start)) (does one (press ?x)) (distinct ?x 0) (distinct ?x 1))
+(<= (next (left ?x)) (true (left ?y)) (succ ?x ?y))
+(<= (switched ?x) (does one (press ?x)) (not (does two (press ?x))))
+(<= (switched ?x) (does two (press ?x)) (not (does one (press ?x))))
+(<= (next (on ?x)) (lamp ?x) (true (on ?x)) (not (switched ?x)))
+(<= (next (on ?x)) (lamp ?x) (not (true (on ?x))) (switched ?x))
+(<= terminal (true (left 0)))
+(<= (goal one 100) (true (on 0))) (<= (goal one 0) (not (true (on 0))))
+(<= (goal two 100) (not (true (on 0)))) (<= (goal two 0) (true (on 0)))
+"""
+
+MANY_IN_FLIGHT = {"in_flight": 256, "ramp": 0, "memory": 64}
+
+
+def watch(search: NativeSearch) -> list[int]:
+    """How many playouts are left after each batch, from now on."""
+    left: list[int] = []
+    simulate: Callable[[int, int, int], None] = search.simulate
+
+    def watched(batch: int, playouts: int = 1, lingering: int = 0) -> None:
+        simulate(batch, playouts, lingering)
+        left.append(search._playing)
+        assert search._playing <= lingering
+
+    search.simulate = watched  # type: ignore[method-assign]
+    return left
+
+
+@pytest.mark.parametrize("name", ["uct", "sp", "ap"])
+def test_everything_is_counted_once(name: str) -> None:
+    settings = {**find_agent(name).settings, **MANY_IN_FLIGHT, "amaf_from": 1}
+    search = native(UNEVEN, simulations=6000, **settings)
+    left = watch(search)
+    search_on(search)
+    assert max(left) > 0 and left[-1] == 0
+    assert (search._flight.stage == FREE).all()
+    assert search.trace().simulations == search.trace().root_visits == 6000
+    for node in nodes_of(search).values():
+        for entries in node.entries:
+            assert sum(tries for _, tries, _ in entries) <= node.visits
+    totals = search._flight.totals
+    moves = totals[EDGES] + totals[TRANSITIONS]
+    mast, span = search._flight.mast, search._layout.span
+    if name != "uct":
+        for role in range(2):
+            assert mast[span[role] : span[role + 1], COUNT].sum() == moves
+    if name == "ap":  # the root has its AMAF table from the first simulation on
+        tree = search._tree
+        start = int(tree.nodes[search._root]["amaf"]) * UNIT
+        amaf = tree.pool.words[start : start + 2 * len(mast)].view(np.float32).reshape(-1, 2)
+        assert amaf[:, COUNT].tolist() == mast[:, COUNT].tolist()
+        assert 100 * amaf[:, SUM] == pytest.approx(mast[:, SUM], rel=1e-3)
+
+
+def test_the_root_has_the_rewards_that_were_told() -> None:
+    search = native(UNEVEN, simulations=5000, **MANY_IN_FLIGHT)
+    rewards = []
+    tell = search.tuner.tell
+    search.tuner.tell = lambda s, r: (rewards.append(r.copy()), tell(s, r))  # type: ignore
+    left = watch(search)
+    search_on(search)
+    assert max(left) > 0
+    told = np.concatenate(rewards)
+    assert len(told) == 5000
+    assert (told.sum(axis=1) == 1).all()
+    _, visits, totals = search.root_statistics()
+    assert visits.sum() == 5000
+    assert totals.sum() == pytest.approx(told[:, 0].sum())
+
+
+def test_means_are_those_of_the_rewards_that_are_there() -> None:
+    search = native(UNEVEN, **MANY_IN_FLIGHT)
+    for _ in range(20):
+        search.simulate(256, 1, 64)
+        if search._playing:
+            (means, _), entries = (np.array(part) for part in _statistics_of_root(search))
+            playing = np.flatnonzero(search._flight.stage)
+            under_way = np.bincount(_picks(search, playing), minlength=len(entries))
+            known = entries["visits"] - under_way
+            assert (known >= 0).all()
+            some = known > 0
+            assert means[some] == pytest.approx(entries["total"][some] / known[some], rel=1e-5)
+            return
+    pytest.fail("nothing lingered")
+
+
+def _statistics_of_root(search: NativeSearch):  # type: ignore[no-untyped-def]
+    from ggp_agent.search.tree import statistics
+
+    scanned, entries = statistics(search._tree, search._root)
+    count = search._layout.span[1]
+    return scanned[:, :count], entries[:count]
+
+
+def _picks(search: NativeSearch, simulations: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+    from ggp_agent.search.flight import PICKS
+
+    return search._flight.path[simulations, 0, PICKS]
+
+
+def test_the_same_seed_gives_the_same_tree() -> None:
+    trees = []
+    for _ in range(2):
+        search = native(UNEVEN, simulations=4000, **find_agent("ap").settings | MANY_IN_FLIGHT)
+        search_on(search)
+        trees.append(nodes_of(search))
+    assert trees[0] == trees[1]
+
+
+@pytest.mark.parametrize(
+    "settings", [{"in_flight": MANY - 1}, {"playouts": 2}], ids=["few in flight", "two playouts"]
+)
+def test_nothing_lingers_where_it_may_not(settings: dict[str, int]) -> None:
+    search = native(UNEVEN, simulations=3000, **{**MANY_IN_FLIGHT, **settings})
+    left = watch(search)
+    search_on(search)
+    assert max(left) == 0
+
+
+def test_at_most_so_many_linger() -> None:
+    search = native(UNEVEN, simulations=3000, **MANY_IN_FLIGHT)
+    left = watch(search)
+    search_on(search)
+    assert 0 < max(left) <= 256 // LINGERING
+
+
+def test_nothing_is_recycled_under_playouts_that_go_on() -> None:
+    """In a full tree everybody finishes before nodes go; nothing is written into freed blocks."""
+    settings = {**find_agent("ap").settings, **MANY_IN_FLIGHT, "nodes": 1500, "simulations": 60000}
+    search = native(UNEVEN, **settings)
+    left = watch(search)
+    search_on(search)
+    assert max(left) > 0
+    assert search.trace().recycled > 1000
+    assert search.trace().root_visits == 60000
+    for node in nodes_of(search).values():
+        for entries in node.entries:
+            for _, tries, total in entries:
+                assert 0 <= total <= tries
+
+
+def test_real_moves_find_nothing_in_flight() -> None:
+    machine = machine_of(UNEVEN)
+    search = native(UNEVEN, simulations=2000, **find_agent("ap").settings | MANY_IN_FLIGHT)
+    left = watch(search)
+    state = machine.initial_state
+    for _ in range(3):
+        search_on(search)
+        assert search._playing == 0
+        joint = [machine.legal_moves(state, role)[0] for role in range(2)]
+        state = machine.next_state(state, joint)
+        search.enter(state, joint)
+    assert max(left) > 0
+
+
+@pytest.mark.parametrize("name", TUNERS)
+def test_tuners_are_told_everything(name: str) -> None:
+    settings = ["in_flight=512", "ramp=0", "simulations=12000", "memory=64", "tune=2"]
+    tuned = find_agent(f"ap-{name}").with_settings(settings)
+    tuner = adaptive(tuned, 2, 512, seed=1)
+    assert tuner is not None
+    search = NativeSearch(machine_of(UNEVEN).network, 0, tuned, 1, tuner)
+    left = watch(search)
+    search_on(search)
+    assert max(left) > 0
+    assert tuner._places.free[-1] == 512
+    assert not tuner._places.left.any()
+    if isinstance(tuner.tuner, CmaTuner):  # without what comes after its generation
+        assert 0 < 12000 - tuner.tuner.state_of(0)[0] < 3000
+        return
+    arms = tuner.tuner.model.arms[:, ALL]
+    assert arms[:, KNOWN].tolist() == [12000, 12000]
+    if name != "fixed-random":
+        assert arms[:, ASKED].tolist() == [12000, 12000]
+
+
+def test_an_agent_with_few_settings_lingers_too() -> None:
+    search = NativeSearch(machine_of(UNEVEN).network, 0, agent(simulations=20000), 1)
+    left = watch(search)
+    search_on(search)
+    assert max(left) > 0
