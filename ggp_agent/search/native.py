@@ -65,7 +65,7 @@ from propnet.vectors import LANES
 
 MANY = 128
 """Simulations in flight from which playouts may go on with the next batch."""
-LINGERING = 4
+LINGERING = 3
 """One in so many at most."""
 MAX_VISITS = 2**30
 """Visits are counted in 32 bits; nobody learns from more."""

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ggp_agent.agents import find_agent
-from ggp_agent.search.flight import COUNT, EDGES, FREE, SUM, TRANSITIONS
+from ggp_agent.search.flight import COUNT, EDGES, FREE, PICKS, SUM, TRANSITIONS
 from ggp_agent.search.memory import UNIT
 from ggp_agent.search.native import LINGERING, MANY, NativeSearch
+from ggp_agent.search.tree import statistics
 from ggp_agent.tuning.adaptive import adaptive
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.model import ALL, ASKED, KNOWN
 from ggp_agent.tuning.tuners import TUNERS
-from tests.ggp_agent.search.positions import agent, machine_of, native, nodes_of, search_on
+from tests.ggp_agent.search.positions import machine_of, native, nodes_of, search_on
 
 LONG = 80
 
@@ -105,7 +107,7 @@ def test_means_are_those_of_the_rewards_that_are_there() -> None:
     for _ in range(20):
         search.simulate(256, 1, 64)
         if search._playing:
-            (means, _), entries = (np.array(part) for part in _statistics_of_root(search))
+            (means, _), entries = _statistics_of_root(search)
             playing = np.flatnonzero(search._flight.stage)
             under_way = np.bincount(_picks(search, playing), minlength=len(entries))
             known = entries["visits"] - under_way
@@ -116,17 +118,14 @@ def test_means_are_those_of_the_rewards_that_are_there() -> None:
     pytest.fail("nothing lingered")
 
 
-def _statistics_of_root(search: NativeSearch):  # type: ignore[no-untyped-def]
-    from ggp_agent.search.tree import statistics
-
+def _statistics_of_root(search: NativeSearch) -> tuple[Any, Any]:
+    """(2, m) means and spreads, and (m,) entries of the first role's moves."""
     scanned, entries = statistics(search._tree, search._root)
     count = search._layout.span[1]
     return scanned[:, :count], entries[:count]
 
 
 def _picks(search: NativeSearch, simulations: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
-    from ggp_agent.search.flight import PICKS
-
     return search._flight.path[simulations, 0, PICKS]
 
 
@@ -198,16 +197,9 @@ def test_tuners_are_told_everything(name: str) -> None:
     assert tuner._places.free[-1] == 512
     assert not tuner._places.left.any()
     if isinstance(tuner.tuner, CmaTuner):  # without what comes after its generation
-        assert 0 < 12000 - tuner.tuner.state_of(0)[0] < 3000
+        assert 0 <= 12000 - tuner.tuner.state_of(0)[0] < 3000
         return
     arms = tuner.tuner.model.arms[:, ALL]
     assert arms[:, KNOWN].tolist() == [12000, 12000]
     if name != "fixed-random":
         assert arms[:, ASKED].tolist() == [12000, 12000]
-
-
-def test_an_agent_with_few_settings_lingers_too() -> None:
-    search = NativeSearch(machine_of(UNEVEN).network, 0, agent(simulations=20000), 1)
-    left = watch(search)
-    search_on(search)
-    assert max(left) > 0
