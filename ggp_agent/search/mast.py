@@ -49,8 +49,10 @@ def note_moves(layout: Layout, lanes: Lanes, flight: Flight) -> None:
 
 @kernel
 def add_playouts(layout: Layout, lanes: Lanes, flight: Flight, goal_rows: int) -> None:
-    """Add what the planes hold of the playouts that are over, in lanes not active, to the
-    statistics; the goals' bits are in `masks[goal_rows:]`."""
+    """Add what the planes hold of playouts that are over, in lanes not active, to the statistics.
+
+    The goals' bits are in `masks[goal_rows:]`.
+    """
     moves, over = len(layout.legal), ~load(lanes.active, 0)
     for role in range(len(layout.span) - 1):
         first = goal_rows + role * GOAL_BITS

@@ -64,9 +64,9 @@ from propnet.network import Network
 from propnet.vectors import LANES
 
 MANY = 128
-"""Simulations in flight from which playouts may go on with the next batch."""
+"""Simulations in flight from which on some playouts may go on with the next batch."""
 LINGERING = 3
-"""One in so many at most."""
+"""These are one in so many at most."""
 MAX_VISITS = 2**30
 """Visits are counted in 32 bits; nobody learns from more."""
 OPENED = 0.6
@@ -151,11 +151,10 @@ class NativeSearch:
             batch = self._in_flight(available)
             if budget:
                 left = budget - int(self._flight.totals[SIMULATIONS])
-                batch = min(batch, left + self._playing)
                 if left <= 0:
                     break
-            most = max(1, min(int(self._agent.number("playouts")) or LANES, LANES // batch))
-            playouts = 1 if self._playing else most
+                batch = min(batch, left + self._playing)
+            playouts = self._playouts(batch)
             may_linger = playouts == 1 and batch >= MANY
             self.simulate(batch, playouts, batch // LINGERING if may_linger else 0)
             self._batch_seconds = time.monotonic() - started
@@ -274,6 +273,12 @@ class NativeSearch:
         least = min(64, int(6400 / max(1.0, batches)))
         visits = int(self._tree.nodes[self._root]["visits"])
         return max(1, min(most, max(least, visits // ramp)))
+
+    def _playouts(self, batch: int) -> int:
+        """Playouts per leaf: no more than the lanes allow, one while some go on from before."""
+        if self._playing:
+            return 1
+        return max(1, min(int(self._agent.number("playouts")) or LANES, LANES // batch))
 
     def _room(self) -> Tree:
         """A tree that fits the memory; the share of nodes and blocks is an estimate."""

@@ -1,7 +1,8 @@
 """A batch of simulations, in four stages side by side: the one kernel that Python calls.
 
 Up to 512 simulations are in flight at once, one or more lanes each; with one in flight this is
-the sequential algorithm of the papers.
+the sequential algorithm of the papers.  Where many are, playouts that take much longer than the
+others go on with the next batch.
 """
 
 from __future__ import annotations
