@@ -196,6 +196,15 @@ def _play_on(
         step += 1
 
 
+@part
+def is_any_playing(flight: Flight, batch: int) -> bool:
+    """Whether a playout of an earlier batch is not over."""
+    playing = 0
+    for simulation in range(batch):
+        playing += flight.stage[simulation] == PLAYING
+    return playing > 0
+
+
 @kernel
 def _keep_goals(flight: Flight, masks: U64, roles: int, count: int) -> None:
     """Write the lanes' goals as bits."""

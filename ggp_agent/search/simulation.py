@@ -12,7 +12,7 @@ from ggp_agent.search.descent import descend, land, take_off
 from ggp_agent.search.expansion import PATIENT_ROUNDS, expand
 from ggp_agent.search.flight import DONE, OVER, PLAYOUTS, SIMULATIONS, Flight
 from ggp_agent.search.kernel import direct, entry, kernel
-from ggp_agent.search.playout import play_out
+from ggp_agent.search.playout import is_any_playing, play_out
 from ggp_agent.search.solver import prove
 from ggp_agent.search.tree import Tree, lacks_room, make_room
 from propnet.layout import Lanes, Layout
@@ -34,10 +34,13 @@ def simulate_batch(
 
     batch · playouts <= 512.  Those that are READY begin, with the parameters in `flight.settings`;
     those that are PLAYING go on.  At most `lingering` of them are left PLAYING (0 where there are
-    several playouts); the others are DONE, and `flight.rewards` has their rewards.
+    several playouts), none in a full tree; the others are DONE, and `flight.rewards` has their
+    rewards.
     """
-    if lacks_room(tree, batch):  # those still playing have paths in the tree: nothing may go
-        _finish(layout, lanes, tree, flight, batch, playouts, 0)
+    if lacks_room(tree, batch):
+        lingering = 0  # their paths would be in the way
+        if is_any_playing(flight, batch):
+            _finish(layout, lanes, tree, flight, batch, playouts, 0)
         make_room(tree, root, batch)
     begun = take_off(tree, flight, root, batch)
     waiting, rounds = begun, 0

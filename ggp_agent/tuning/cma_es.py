@@ -37,6 +37,8 @@ FEW = 64
 MOST_ROUNDS = 4096
 MOST_TURNS = 64
 """More than there are individuals in a generation: 4 + 3 ln(variables)."""
+OVER = -1
+"""The turn of individuals in flight whose generation is over."""
 MOST_KEPT = 2**15
 """Rewards that are kept where no generation is waited for."""
 BY_FITNESS = frozenset(("ftarget", "tolfun", "tolfunhist", "tolfunrel", "tolflatfitness"))
@@ -80,7 +82,6 @@ class CmaTuner:
         self._next = self._told = self._rounds = self._enough = 0
         self._turns = 1
         self._turn_at = np.zeros(most, np.int64)
-        self._version_at = np.zeros(most, np.int64)
         self._batches: list[tuple[I64, F64, I32]] = []
         self._lay_out()
 
@@ -97,16 +98,16 @@ class CmaTuner:
                 self._require(rounds)
         self.first, last = self._next, self._next + len(places)
         self._turn_at[places] = np.arange(self.first, last)
-        self._version_at[places] = self.version
         self._next = last % self._turns
         return self.points[self.first : last]
 
     def tell(self, places: I32, totals: F64, weights: I32) -> None:
         """See `DiscreteTuner.tell`."""
-        in_time = self._version_at[places] == self.version
+        turns = self._turn_at[places]
+        in_time = turns != OVER
         if not in_time.all():
-            places, totals, weights = places[in_time], totals[in_time], weights[in_time]
-        self._batches.append((self._turn_at[places], totals.copy(), weights.copy()))
+            turns, totals, weights = turns[in_time], totals[in_time], weights[in_time]
+        self._batches.append((turns, totals.copy(), weights.copy()))
         self._told += int(weights.sum())
 
     def _require(self, rounds: int) -> None:
@@ -122,6 +123,7 @@ class CmaTuner:
         for role, evolution in enumerate(self._roles):
             self.points[:, role] = evolution.inside[evolution.at(turns)]
         self._next %= self._turns
+        self._turn_at[:] = OVER
         self.version += 1
 
     def _pass_on(self) -> None:
