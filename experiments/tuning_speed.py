@@ -27,8 +27,9 @@ from ggp_agent.cli import run
 from ggp_agent.cli.bench_search import search_positions
 from ggp_agent.library import find_game
 from ggp_agent.search.native import NativeSearch
-from ggp_agent.search.settings import F32, I32, FixedSettings, Tuner
+from ggp_agent.search.settings import F32, FixedSettings, Tuner
 from ggp_agent.tuning.adaptive import SelfAdaptive
+from propnet.layout import I32
 from propnet.machine import PropnetStateMachine
 from propnet.vectors import LANES
 

@@ -15,13 +15,12 @@ from ggp_agent.agents import Agent
 from ggp_agent.search.kernel import direct, entry
 from ggp_agent.search.memory import aligned
 from ggp_agent.search.scoring import LANES as GROUP
-from ggp_agent.search.settings import COLUMNS
+from ggp_agent.search.settings import COLUMNS, F32
 from propnet.choice import CHANCE_PLANES
 from propnet.layout import I32, U64, Layout
 from propnet.vectors import LANES, rows
 
 I8 = NDArray[np.int8]
-F32 = NDArray[np.float32]
 
 RANDOM, MAST, GIBBS = 0, 1, 2
 """The policies of playouts."""

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from ggp_agent.agents import Agent
 from ggp_agent.parameters import PER_SIMULATION
+from propnet.layout import I32
 
 F32 = NDArray[np.float32]
-I32 = NDArray[np.int32]
 
 C, EPSILON, K, REF, VO, T, FPU = range(7)
 """Columns of the settings, see `ggp_agent.parameters.PER_SIMULATION`."""

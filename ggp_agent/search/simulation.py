@@ -14,7 +14,7 @@ from ggp_agent.search.flight import DONE, OVER, PLAYOUTS, SIMULATIONS, Flight
 from ggp_agent.search.kernel import direct, entry, kernel
 from ggp_agent.search.playout import is_any_playing, play_out
 from ggp_agent.search.solver import prove
-from ggp_agent.search.tree import Tree, lacks_room, make_room
+from ggp_agent.search.tree import Tree, lacks_room, make_room, spare_more
 from propnet.layout import Lanes, Layout
 
 
@@ -37,6 +37,7 @@ def simulate_batch(
     several playouts), none in a full tree; the others are DONE, and `flight.rewards` has their
     rewards.
     """
+    spare_more(tree)
     if lacks_room(tree, batch):
         lingering = 0  # their paths would be in the way
         if is_any_playing(flight, batch):

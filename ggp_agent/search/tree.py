@@ -305,16 +305,22 @@ def recycle(tree: Tree, node: int) -> None:
     tree.counters[RECYCLED] += 1
 
 
-@kernel
-def lacks_room(tree: Tree, nodes: int) -> bool:
-    """Whether fewer nodes, or a smaller part of the pool, are free than there have to be.
+@part
+def spare_more(tree: Tree) -> None:
+    """Have more of the pool kept free where a block could not be had.
 
-    The pool may be free in pieces that are too small; then more of it has to be.
+    What is free may be in pieces that are too small.
     """
     counters = tree.counters
     if counters[SHORT] > 0:
         counters[SHORT] = 0
         counters[SPARE] = min(counters[SPARE] + 1, MOST_SPARE)
+
+
+@part
+def lacks_room(tree: Tree, nodes: int) -> bool:
+    """Whether fewer nodes, or a smaller part of the pool, are free than there have to be."""
+    counters = tree.counters
     units = len(tree.pool.order) >> (5 - counters[SPARE])
     return len(tree.nodes) - counters[USED] < nodes or tree.pool.free[ORDERS] < units
 

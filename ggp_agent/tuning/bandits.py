@@ -173,9 +173,9 @@ def ask_bandits(
                 pick = model.picks[place, role]
                 key_picked(model, role, pick, keys[role], c_local * root)
             if local < 1.0:
-                place = _note_seen(seen, role, arm - base)
+                entrant = _note_seen(seen, role, arm - base)
                 bound = bound_of(model, role, arm, c_global * root)
-                replace(seen.trees[role], place, bound)
+                replace(seen.trees[role], entrant, bound)
 
 
 @part

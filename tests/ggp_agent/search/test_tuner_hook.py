@@ -10,7 +10,8 @@ import pytest
 from ggp_agent.search.flight import PICKS
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
-from ggp_agent.search.settings import COLUMNS, EPSILON, F32, I32, C, K, Tuner, settings_row
+from ggp_agent.search.settings import COLUMNS, EPSILON, F32, C, K, Tuner, settings_row
+from propnet.layout import I32
 from tests.ggp_agent.search.positions import SEQUENTIAL, agent, machine_of, search_on
 from tests.ggp_agent.search.test_rules import UP_AND_ON
 
