@@ -22,12 +22,12 @@ from rich.console import Console
 from rich.table import Table
 
 from gdl.state_machine import State
-from ggp_agent.agents import find_agent
+from ggp_agent.agents import Agent, find_agent
 from ggp_agent.cli import run
 from ggp_agent.cli.bench_search import search_positions
 from ggp_agent.library import find_game
 from ggp_agent.search.native import NativeSearch
-from ggp_agent.search.settings import F32, FixedSettings, Tuner
+from ggp_agent.search.settings import COLUMNS, F32, FixedSettings, Tuner
 from ggp_agent.tuning.adaptive import SelfAdaptive
 from propnet.layout import I32
 from propnet.machine import PropnetStateMachine
@@ -37,24 +37,34 @@ TUNERS = ("nmc", "lsi", "ea", "ntbea", "cmaes", "mab", "local", "choosing", "ran
 
 
 class Switch:
-    """A `Tuner` that can be exchanged; `used` says whether its values are."""
+    """A `Tuner` that can be exchanged, with an agent's own values where there is none."""
 
-    def __init__(self, fixed: Tuner) -> None:
-        self._fixed = self.tuner = fixed
-        self.used = True
+    def __init__(self, agent: Agent, roles: int) -> None:
+        self._agent = agent
+        self._aside = np.zeros((LANES, roles, COLUMNS), np.float32)
+        self.switch(None, used=False)
 
-    def ask(self, simulations: I32) -> F32:
+    def switch(self, tuner: Tuner | None, *, used: bool) -> None:
+        """From now on `tuner` works; `used` says whether its values are."""
+        self._tuner, self._used = tuner, used
+        self._fixed = FixedSettings(self._agent)  # which finds other values in the settings
+
+    def ask(self, simulations: I32, settings: F32) -> None:
         """See `Tuner.ask`."""
-        asked = self.tuner.ask(simulations)
-        return asked if self.used else self._fixed.ask(simulations)
+        if self._tuner:
+            self._tuner.ask(simulations, settings if self._used else self._aside)
+        if not self._used:
+            self._fixed.ask(simulations, settings)
 
     def tell(self, simulations: I32, rewards: F32) -> None:
         """See `Tuner.tell`."""
-        self.tuner.tell(simulations, rewards)
+        if self._tuner:
+            self._tuner.tell(simulations, rewards)
 
     def new_move(self) -> None:
         """See `Tuner.new_move`."""
-        self.tuner.new_move()
+        if self._tuner:
+            self._tuner.new_move()
 
     def report(self, others: Sequence[Tuner] = ()) -> dict[str, object]:
         """See `Tuner.report`."""
@@ -86,8 +96,8 @@ def main(
         if compilation is not None:
             compilation.wait(60)
         agent, roles = find_agent("ap").with_settings([f"seconds={seconds}"]), machine.roles
-        fixed = FixedSettings(agent, len(roles), LANES)
-        switch, everything = Switch(fixed), np.arange(LANES, dtype=np.int32)
+        switch, everything = Switch(agent, len(roles)), np.arange(LANES, dtype=np.int32)
+        settings = np.zeros((LANES, len(roles), COLUMNS), np.float32)
         search = NativeSearch(machine.network, 0, agent, seed, switch, machine.layout)
         ratios: dict[str, list[float]] = {column: [] for column in columns}
         for state in search_positions(machine, positions, seed):
@@ -95,12 +105,13 @@ def main(
             for name in names:
                 tuned = find_agent(f"ap-{name}").with_settings([f"tune={parameters}"])
                 warm, tuner = (SelfAdaptive(tuned, len(roles), LANES, seed) for _ in range(2))
-                warm.tell(everything, np.zeros((len(warm.ask(everything)), len(roles)), np.float32))
+                warm.ask(everything, settings)
+                warm.tell(everything, np.zeros((LANES, len(roles)), np.float32))
                 speeds = [_speed(search, state)]
-                switch.tuner = tuner
-                for switch.used in (True, False):
+                for used in (True, False):
+                    switch.switch(tuner, used=used)
                     speeds.append(_speed(search, state))
-                switch.tuner = fixed
+                switch.switch(None, used=False)
                 speeds.append(_speed(search, state))
                 for column, speed in zip((name, f"{name}, unused"), speeds[1:3], strict=True):
                     ratios[column].append(200.0 * speed / (speeds[0] + speeds[3]))

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp_agent.agents import Agent
-from ggp_agent.search.kernel import direct, entry
+from ggp_agent.search.kernel import part
 from ggp_agent.search.memory import aligned
 from ggp_agent.search.scoring import LANES as GROUP
-from ggp_agent.search.settings import COLUMNS, F32
+from ggp_agent.search.settings import COLUMNS
 from propnet.choice import CHANCE_PLANES
 from propnet.layout import I32, U64, Layout
 from propnet.vectors import LANES, rows
@@ -67,6 +67,10 @@ class Flight(NamedTuple):
     """(B, R) GRAVE's reference node"""
     lists: I32
     """(2, B) numbers of simulations on their way down, and of those at a new state"""
+    free: I32
+    """(B,) the places that are free, in order, and then those that were before"""
+    done: I32
+    """(B,) the places of the simulations that the last batch brought to their ends, likewise"""
     leaves: U64
     """(B, state_words) the states from which playouts start, or go on"""
     states: U64
@@ -74,7 +78,7 @@ class Flight(NamedTuple):
     joint: I32
     """(L, R) joint moves, every move by its number in its role"""
     rewards: NDArray[np.float32]
-    """(B, R) in [0, 1]"""
+    """(B, R) in [0, 1], by place, like all that is (B, ...)"""
     goals: NDArray[np.uint8]
     """(R, L)"""
     by_lane: U64
@@ -137,6 +141,8 @@ def new_flight(layout: Layout, agent: Agent, chance: int, seed: int) -> Flight:
         leaf=np.zeros(LANES, np.int32),
         reference=np.zeros((LANES, roles), np.int32),
         lists=np.zeros((2, LANES), np.int32),
+        free=np.arange(LANES, dtype=np.int32),
+        done=np.zeros(LANES, np.int32),
         leaves=np.zeros((LANES, words), np.uint64),
         states=np.zeros((LANES, words), np.uint64),
         joint=np.zeros((LANES, roles), np.int32),
@@ -168,49 +174,33 @@ def new_flight(layout: Layout, agent: Agent, chance: int, seed: int) -> Flight:
     )
 
 
-@direct
-@entry
-def find_free(stage: I8, numbers: I32, most: int) -> int:
-    """List the first free places for simulations, `most` at most; returns how many these are."""
-    count = 0
-    for place in range(len(stage)):
-        if count < most and stage[place] == FREE:
-            numbers[count] = place
-            count += 1
-    return count
+@part
+def take_places(flight: Flight, count: int) -> int:
+    """Simulations begin at the first `count` free places.
 
-
-@direct
-@entry
-def get_ready(stage: I8, settings: F32, numbers: I32, rows: F32) -> None:
-    """Have simulations begin at these places (n,), with settings `rows` (n, R * COLUMNS)."""
-    for i in range(len(numbers)):
-        place = numbers[i]
-        stage[place] = READY
-        for column in range(settings.shape[1]):
-            settings[place, column] = rows[i, column]
-
-
-@direct
-@entry
-def in_use(stage: I8) -> int:
-    """How many places there are up to the last one that is not free."""
-    last = len(stage)
-    while last > 0 and stage[last - 1] == FREE:
+    Returns how many places there are up to the last one that is not free.
+    """
+    for i in range(count):
+        flight.stage[flight.free[i]] = READY
+    last = len(flight.stage)
+    while last > 0 and flight.stage[last - 1] == FREE:
         last -= 1
     return last
 
 
-@direct
-@entry
-def collect(stage: I8, rewards: F32, numbers: I32, brought: F32) -> int:
-    """List the simulations that are done, and their rewards; their places are free then."""
-    count = 0
-    for place in range(len(stage)):
-        if stage[place] == DONE:
-            stage[place] = FREE
-            numbers[count] = place
-            for role in range(rewards.shape[1]):
-                brought[count, role] = rewards[place, role]
-            count += 1
-    return count
+@part
+def leave_places(flight: Flight) -> int:
+    """List the simulations that are done, whose places are free then, and all free places.
+
+    Returns how many simulations these are.
+    """
+    done, free = 0, 0
+    for place in range(len(flight.stage)):
+        if flight.stage[place] == DONE:
+            flight.stage[place] = FREE
+            flight.done[done] = place
+            done += 1
+        if flight.stage[place] == FREE:
+            flight.free[free] = place
+            free += 1
+    return done

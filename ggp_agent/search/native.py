@@ -27,10 +27,6 @@ from ggp_agent.search.flight import (
     PLAYOUTS,
     SIMULATIONS,
     TRANSITIONS,
-    collect,
-    find_free,
-    get_ready,
-    in_use,
     new_flight,
 )
 from ggp_agent.search.mast import decay
@@ -92,20 +88,20 @@ class NativeSearch:
     ) -> None:
         """`layout`: the network's, where searches share it and the machine code for it."""
         self._network, self._role, self._agent = network, role, agent
+        # what every batch asks for
+        self._most, self._ramp = int(agent.number("in_flight")), int(agent.number("ramp"))
+        self._per_leaf = int(agent.number("playouts")) or LANES
+        self._solves = agent["solver"] == "on"
         self._layout = layout or layout_of(network)
         self._lanes = new_lanes(self._layout, seed)
         chance = network.roles.index(CHANCE_ROLE) if CHANCE_ROLE in network.roles else -1
         self._flight = new_flight(self._layout, agent, chance, seed)
         self._random = np.random.Generator(np.random.PCG64([seed, 2]))
-        roles = len(network.roles)
-        self.tuner: Tuner = tuner or FixedSettings(agent, roles, LANES)
+        self.tuner: Tuner = tuner or FixedSettings(agent)
         self._tree = self._room()
         self._root = NO_NODE
         self._batch_seconds = self._landing_seconds = self._seconds = 0.0
         self._playing = 0
-        self._settings = self._flight.settings.reshape(LANES, -1)
-        self._numbers = np.zeros(LANES, np.int32)
-        self._rewards = np.zeros((LANES, roles), np.float32)
         self.enter(self._layout.initial.tobytes(), None)
 
     def enter(self, state: State, joint_move: JointMove | None) -> None:
@@ -133,7 +129,9 @@ class NativeSearch:
             self._root = int(open_root(self._layout, self._lanes, self._tree, self._flight))
         if self._root == NO_NODE:
             raise SearchError("the memory of the agent is too small for this game's moves")
-        self._tree.nodes["step"][self._root] = self._tree.counters[STEP]
+        self._record = self._tree.nodes[self._root]  # not a copy, and nor are the bounds
+        self._bounds = self._tree.scores[self._root, self._role]
+        self._record["step"] = self._tree.counters[STEP]
 
     def think(self, deadline: float, interrupted: Interrupted) -> None:
         """See `Thinker.think`."""
@@ -170,17 +168,14 @@ class NativeSearch:
 
         At most `lingering` playouts are not over then, and go on with the next batch.
         """
-        flight, numbers = self._flight, self._numbers
-        new = find_free(flight.stage, numbers, max(0, batch - self._playing))
+        flight = self._flight
+        new = max(0, batch - self._playing)
         if new:
-            rows = self.tuner.ask(numbers[:new])
-            get_ready(flight.stage, self._settings, numbers[:new], rows.reshape(new, -1))
-        places = in_use(flight.stage)
-        simulate_batch(
-            self._layout, self._lanes, self._tree, flight, self._root, places, playouts, lingering
+            self.tuner.ask(flight.free[:new], flight.settings)
+        done = simulate_batch(
+            self._layout, self._lanes, self._tree, flight, self._root, new, playouts, lingering
         )
-        done = collect(flight.stage, flight.rewards, numbers, self._rewards)
-        self.tuner.tell(numbers[:done], self._rewards[:done])
+        self.tuner.tell(flight.done[:done], flight.rewards)
         self._playing += new - done
 
     def choose(self) -> Move:
@@ -189,7 +184,7 @@ class NativeSearch:
 
     def root_moves(self) -> list[RootMove]:
         """What is known of our role's moves at the root."""
-        tree, root, role = self._tree, self._tree.nodes[self._root], self._role
+        tree, root, role = self._tree, self._record, self._role
         words, start = tree.pool.words, int(root["moves"]) * UNIT
         if root["moves"] == NO_BLOCK:
             return []
@@ -205,7 +200,7 @@ class NativeSearch:
             child = NO_NODE
             if root["mover"] == role:
                 child = int(follow(tree, int(entry["child"])))
-            if child != NO_NODE and self._agent["solver"] == "on":
+            if child != NO_NODE and self._solves:
                 bounds = tree.scores[child, role].tolist()
                 ends = bool(tree.nodes[child]["kind"] == TERMINAL)
                 move = replace(move, low=bounds[0], high=bounds[1], ends=ends)
@@ -221,7 +216,7 @@ class NativeSearch:
 
     def score_bounds(self) -> tuple[int, int]:
         """What our role gets at least and at most, by what is proven."""
-        low, high = self._tree.scores[self._root, self._role].tolist()
+        low, high = self._bounds.tolist()
         return low, high
 
     def trace(self) -> Trace:
@@ -239,7 +234,7 @@ class NativeSearch:
             tree_nodes=int(tree.counters[USED]),
             recycled=int(tree.counters[RECYCLED]),
             memory=int(tree.counters[FRESH]) * fixed + pool * UNIT * 4,
-            root_visits=int(tree.nodes[self._root]["visits"]),
+            root_visits=int(self._record["visits"]),
             mean_depth=edges / max(1, simulations),
             deepest=int(totals[DEEPEST]),
             low=self.score_bounds()[0],
@@ -254,11 +249,10 @@ class NativeSearch:
 
     def is_worth_it(self) -> bool:
         """Whether thinking can still find out anything."""
-        root = self._tree.nodes[self._root]
-        if root["kind"] != OPEN or root["visits"] >= MAX_VISITS:
+        if self._record["kind"] != OPEN or self._record["visits"] >= MAX_VISITS:
             return False
         low, high = self.score_bounds()
-        return bool(low < high) or self._agent["solver"] == "off"
+        return low < high or not self._solves
 
     def _in_flight(self, available: float) -> int:
         """Simulations in flight: few while the tree is small, for they would repeat each other.
@@ -266,19 +260,18 @@ class NativeSearch:
         A batch takes its time however small it is: where only few fit the `available` seconds
         (inf where time is not what counts), they are larger from the start.
         """
-        most, ramp = int(self._agent.number("in_flight")), int(self._agent.number("ramp"))
-        if ramp == 0:
-            return most
+        if self._ramp == 0:
+            return self._most
         batches = available / self._batch_seconds if self._batch_seconds else math.inf
         least = min(64, int(6400 / max(1.0, batches)))
-        visits = int(self._tree.nodes[self._root]["visits"])
-        return max(1, min(most, max(least, visits // ramp)))
+        visits = int(self._record["visits"])
+        return max(1, min(self._most, max(least, visits // self._ramp)))
 
     def _playouts(self, batch: int) -> int:
         """Playouts per leaf: no more than the lanes allow, one while some go on from before."""
         if self._playing:
             return 1
-        return max(1, min(int(self._agent.number("playouts")) or LANES, LANES // batch))
+        return max(1, min(self._per_leaf, LANES // batch))
 
     def _room(self) -> Tree:
         """A tree that fits the memory; the share of nodes and blocks is an estimate."""
@@ -301,4 +294,4 @@ class NativeSearch:
     @property
     def is_over(self) -> bool:
         """Whether the present state is the end of the game."""
-        return bool(self._tree.nodes[self._root]["kind"] == TERMINAL)
+        return bool(self._record["kind"] == TERMINAL)

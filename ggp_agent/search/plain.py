@@ -19,7 +19,7 @@ from gdl.state_machine import CHANCE_ROLE, JointMove, Move, State, StateMachine
 from ggp_agent.agents import Agent
 from ggp_agent.clock import within
 from ggp_agent.search.final import RootMove, choose_move
-from ggp_agent.search.settings import EPSILON, FPU, REF, VO, C, FixedSettings, K, T, Tuner
+from ggp_agent.search.settings import COLUMNS, EPSILON, FPU, REF, VO, C, FixedSettings, K, T, Tuner
 from ggp_agent.search.trace import Trace
 from ggp_agent.thinking import Interrupted
 
@@ -88,7 +88,8 @@ class PlainSearch:
         self._machine, self._role, self._agent = machine, role, agent
         self._roles = range(len(machine.roles))
         self._random = random.Random(seed)
-        self.tuner: Tuner = tuner or FixedSettings(agent, len(machine.roles), 1)
+        self.tuner: Tuner = tuner or FixedSettings(agent)
+        self._settings = np.zeros((1, len(machine.roles), COLUMNS), np.float32)
         self._nodes: dict[State, Node] = {}
         self._mast: dict[tuple[int, Move], Average] = {}
         self._step = 0
@@ -162,7 +163,8 @@ class PlainSearch:
 
     def _simulate(self, deadline: float) -> bool:
         """One simulation; False where the time ran out in it."""
-        simulation = Simulation(self.tuner.ask(ALONE)[0])
+        self.tuner.ask(ALONE, self._settings)
+        simulation = Simulation(self._settings[0])
         simulation.reference = [self._root] * len(self._roles)
         node, new = self._root, False
         while True:

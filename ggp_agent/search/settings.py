@@ -1,8 +1,10 @@
 """The parameters that control single simulations, and who sets them.
 
-Before a batch of n simulations a `Tuner` is asked for n rows of values per role; it is told the
-rewards of every role when they are there, most of them after the same batch.  One simulation in
-flight means n = 1: ask, simulate, tell.
+Simulations in flight have places.  Before a batch of n simulations a `Tuner` is asked for a row of
+values per role at n places that are free; it is told the rewards of every role when they are there,
+most of them after the same batch.  One simulation in flight means n = 1: ask, simulate, tell.
+
+Letters: B simulations in flight at most, R roles.
 """
 
 from __future__ import annotations
@@ -28,14 +30,17 @@ COLUMNS = len(PER_SIMULATION)
 class Tuner(Protocol):
     """Sets the parameters of every simulation, for every role."""
 
-    def ask(self, simulations: I32) -> F32:
-        """The values for new simulations: (n, R, COLUMNS), inf allowed.
+    def ask(self, simulations: I32, settings: F32) -> None:
+        """Put the values for new simulations at these places (n,) into `settings`.
 
-        `simulations` (n,): their places among those in flight, which are free.
+        (B, R, COLUMNS), by place; inf is allowed.  The array is the same for the whole game.
         """
 
     def tell(self, simulations: I32, rewards: F32) -> None:
-        """(n, R) what the simulations at these places brought every role, in [0, 1]."""
+        """What the simulations at these places (n,) brought every role, in [0, 1].
+
+        `rewards` (B, R), by place.
+        """
 
     def new_move(self) -> None:
         """The game went on by a real move."""
@@ -50,13 +55,15 @@ class Tuner(Protocol):
 class FixedSettings:
     """The `Tuner` that does not tune: an agent's own values for all roles."""
 
-    def __init__(self, agent: Agent, roles: int, most: int) -> None:
-        row = settings_row(agent)
-        self._rows = np.broadcast_to(row, (most, roles, COLUMNS)).copy()
+    def __init__(self, agent: Agent) -> None:
+        self._row = settings_row(agent)
+        self._filled: F32 | None = None
 
-    def ask(self, simulations: I32) -> F32:
+    def ask(self, simulations: I32, settings: F32) -> None:
         """See `Tuner.ask`."""
-        return self._rows[: len(simulations)]
+        if settings is not self._filled:
+            settings[:] = self._row
+            self._filled = settings
 
     def tell(self, simulations: I32, rewards: F32) -> None:
         """See `Tuner.tell`; nothing is learned."""

@@ -10,7 +10,15 @@ from __future__ import annotations
 from ggp_agent.search.backpropagation import back_up
 from ggp_agent.search.descent import descend, land, take_off
 from ggp_agent.search.expansion import PATIENT_ROUNDS, expand
-from ggp_agent.search.flight import DONE, OVER, PLAYOUTS, SIMULATIONS, Flight
+from ggp_agent.search.flight import (
+    DONE,
+    OVER,
+    PLAYOUTS,
+    SIMULATIONS,
+    Flight,
+    leave_places,
+    take_places,
+)
 from ggp_agent.search.kernel import direct, entry, kernel
 from ggp_agent.search.playout import is_any_playing, play_out
 from ggp_agent.search.solver import prove
@@ -26,17 +34,18 @@ def simulate_batch(
     tree: Tree,
     flight: Flight,
     root: int,
-    batch: int,
+    new: int,
     playouts: int,
     lingering: int,
-) -> None:
-    """Run simulations in the first `batch` places, with `playouts` playouts per leaf.
+) -> int:
+    """Begin `new` simulations at the first free places, with `playouts` playouts per leaf.
 
-    batch · playouts <= 512.  Those that are READY begin, with the parameters in `flight.settings`;
-    those that are PLAYING go on.  At most `lingering` of them are left PLAYING (0 where there are
-    several playouts), none in a full tree; the others are DONE, and `flight.rewards` has their
-    rewards.
+    Their parameters are in `flight.settings`; the places up to the last one times `playouts` are
+    512 at most.  Those that were left playing go on.  At most `lingering` of all are left playing
+    (0 where there are several playouts), none in a full tree; the others are done: `flight.done`
+    lists them, `flight.rewards` has their rewards.  Returns how many these are.
     """
+    batch = take_places(flight, new)
     spare_more(tree)
     if lacks_room(tree, batch):
         lingering = 0  # their paths would be in the way
@@ -56,6 +65,7 @@ def simulate_batch(
     flight.totals[SIMULATIONS] += begun
     flight.totals[PLAYOUTS] += begun * playouts
     _finish(layout, lanes, tree, flight, batch, playouts, lingering)
+    return leave_places(flight)
 
 
 @kernel

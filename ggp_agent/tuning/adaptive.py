@@ -17,12 +17,12 @@ import numpy as np
 from ggp_agent.agents import Agent
 from ggp_agent.errors import ParameterError
 from ggp_agent.parameters import PER_SIMULATION
-from ggp_agent.search.kernel import direct, entry
+from ggp_agent.search.kernel import direct, entry, part
 from ggp_agent.search.settings import Tuner, settings_row
 from ggp_agent.search.trace import Trace
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.insight import insight
-from ggp_agent.tuning.places import bring, new_places, take
+from ggp_agent.tuning.places import NOWHERE, bring, new_places, take
 from ggp_agent.tuning.side_information import LsiTuner
 from ggp_agent.tuning.space import F32, I32, Space, read_space
 from ggp_agent.tuning.tuners import make_tuner
@@ -47,12 +47,12 @@ class SelfAdaptive:
         self._name = str(agent["tuner"])
         self.tuner = make_tuner(self._name, self.space, roles, most, seed)
         self._places = new_places(roles, most)
-        rows = len(self.tuner.points) if isinstance(self.tuner, CmaTuner) else most
-        self._rows = np.tile(settings_row(agent), (rows, roles, 1))
+        self._row = settings_row(agent)
+        if isinstance(self.tuner, CmaTuner):
+            self._rows = np.tile(self._row, (len(self.tuner.points), roles, 1))
+            self._version = -1
         self._columns = np.array([PER_SIMULATION.index(n) for n in self.space.columns], np.int32)
         self._table = self.space.table().astype(np.float32)
-        self._spread: dict[tuple[int, int], F32] = {}
-        self._version = 0
         self._trace: Callable[[], Trace] | None = None
         self._told = self._batches = 0
         self._length = 0.0
@@ -65,39 +65,26 @@ class SelfAdaptive:
         """Where to learn how long simulated games are; LSI needs this for its budget."""
         self._trace = trace
 
-    def ask(self, simulations: I32) -> F32:
+    def ask(self, simulations: I32, settings: F32) -> None:
         """See `Tuner.ask`."""
-        count = len(simulations)
-        share = share_of(count)
-        number = take(self._places, simulations, share)
-        places, weights = self._places.chosen[:number], self._places.weights[:number]
-        if isinstance(self.tuner, CmaTuner):
-            return self._between(self.tuner, places, weights, count, share)
-        fill_rows(self._rows, self.tuner.ask(places, weights), self._table, self._columns)
-        few = self._rows[:number]
-        return few if share == 1 else few.repeat(share, axis=0)[:count]
-
-    def _between(self, tuner: CmaTuner, places: I32, weights: I32, count: int, share: int) -> F32:
-        """The rows of points in the unit cube; those shared are made once per generation."""
-        points = tuner.ask(places, weights)
-        if tuner.version != self._version:
-            self._version = tuner.version
-            self._spread.clear()
-            self._rows[:, :, self._columns] = self.space.values_between(tuner.points)
-        rows = self._rows[tuner.first : tuner.first + len(points)]
-        if share == 1:
-            return rows
-        key = tuner.first, count
-        if key not in self._spread:
-            self._spread[key] = rows.repeat(share, axis=0)[:count]
-        return self._spread[key]
+        known, tuner = self._places, self.tuner
+        number = take(known, simulations, share_of(len(simulations)))
+        tuner.ask(known.chosen[:number], known.weights[:number])
+        if isinstance(tuner, CmaTuner):
+            if tuner.version != self._version:
+                self._version = tuner.version
+                self._rows[:, :, self._columns] = self.space.values_between(tuner.points)
+            copy_rows(settings, simulations, known.of, tuner.turn_at, self._rows)
+        else:
+            picks = tuner.model.picks
+            fill_rows(settings, simulations, known.of, picks, self._row, self._table, self._columns)
 
     def tell(self, simulations: I32, rewards: F32) -> None:
         """See `Tuner.tell`."""
         number = bring(self._places, simulations, rewards)
         known = self._places
         self.tuner.tell(known.chosen[:number], known.totals[:number], known.weights[:number])
-        self._told += len(rewards)
+        self._told += len(simulations)
         if isinstance(self.tuner, LsiTuner) and self.tuner.samples is None and self._trace:
             if self._batches % LOOK_EVERY == 0:
                 self._length = mean_length(self._trace())
@@ -173,9 +160,45 @@ def usual_parameters(agent: Agent, count: int) -> tuple[str, ...]:
 
 @direct
 @entry
-def fill_rows(rows: F32, picks: I32, table: F32, columns: I32) -> None:
-    """Put the values of `picks` (count, R, d) into their columns of `rows` (B, R, COLUMNS)."""
-    for simulation in range(picks.shape[0]):
+def fill_rows(
+    settings: F32,
+    simulations: I32,
+    place_of: I32,
+    picks: I32,
+    row: F32,
+    table: F32,
+    columns: I32,
+) -> None:
+    """Put an agent's own `row` (COLUMNS,) into the settings of simulations, and what was picked.
+
+    `picks` (B, R, d) are by place, the `columns` (d,) those of the variables, and `table` has their
+    values.
+    """
+    flat = settings.reshape((settings.shape[0], settings.shape[1] * settings.shape[2]))
+    place, like = NOWHERE, 0
+    for simulation in simulations:
+        if place_of[simulation] == place:
+            _copy_row(flat, simulation, flat, like)
+            continue
+        place, like = place_of[simulation], simulation
         for role in range(picks.shape[1]):
+            for column in range(row.shape[0]):
+                settings[simulation, role, column] = row[column]
             for i in range(picks.shape[2]):
-                rows[simulation, role, columns[i]] = table[i, picks[simulation, role, i]]
+                settings[simulation, role, columns[i]] = table[i, picks[place, role, i]]
+
+
+@direct
+@entry
+def copy_rows(settings: F32, simulations: I32, place_of: I32, turn_at: I32, rows: F32) -> None:
+    """Put `rows` (T, R, COLUMNS) into the settings of simulations, by the turns of their places."""
+    size = rows.shape[1] * rows.shape[2]
+    to, source = settings.reshape((settings.shape[0], size)), rows.reshape((rows.shape[0], size))
+    for simulation in simulations:
+        _copy_row(to, simulation, source, turn_at[place_of[simulation]])
+
+
+@part
+def _copy_row(to: F32, row: int, source: F32, like: int) -> None:
+    for column in range(to.shape[1]):
+        to[row, column] = source[like, column]

@@ -37,7 +37,7 @@ from ggp_agent.tuning.model import (
     code_of,
     exploration,
     new_model,
-    tell_rewards,
+    note_rewards,
 )
 from ggp_agent.tuning.space import F64, I32, Space
 from ggp_agent.tuning.tournament import new_trees, play_all, replace, winner
@@ -99,7 +99,7 @@ class BanditTuner:
         self._seen = _new_seen(space, roles, seed, kind)
         self._keys = np.zeros((roles, 1 + sum(space.sizes)), np.int64)
 
-    def ask(self, places: I32, weights: I32) -> I32:
+    def ask(self, places: I32, weights: I32) -> None:
         """See `DiscreteTuner.ask`."""
         kind = self._kind
         ask_bandits(
@@ -113,13 +113,11 @@ class BanditTuner:
             kind.c_global,
             kind.unseen,
         )
-        return self.model.picks[places]
 
     def tell(self, places: I32, totals: F64, weights: I32) -> None:
         """See `DiscreteTuner.tell`."""
-        tell_rewards(self.model, places, totals, weights)
-        if self._kind.local < 1:
-            value_again(self.model, self._seen, places, self._kind.c_global)
+        kind = self._kind
+        tell_bandits(self.model, self._seen, places, totals, weights, kind.local < 1, kind.c_global)
 
 
 def _new_seen(space: Space, roles: int, seed: int, kind: Bandits) -> Seen:
@@ -199,7 +197,17 @@ def _value_all(model: Model, seen: Seen, role: int, base: int, c: float) -> None
 
 @direct
 @entry
-def value_again(model: Model, seen: Seen, places: I32, c: float) -> None:
+def tell_bandits(
+    model: Model, seen: Seen, places: I32, totals: F64, weights: I32, combined: bool, c: float
+) -> None:
+    """See `DiscreteTuner.tell`; `combined`: there is a bandit over combinations."""
+    note_rewards(model, places, totals, weights)
+    if combined:
+        _value_again(model, seen, places, c)
+
+
+@part
+def _value_again(model: Model, seen: Seen, places: I32, c: float) -> None:
     """Value the combinations at these places in the tournament: rewards of theirs are new."""
     base = model.shape[FIRST, model.picks.shape[2]]
     for role in range(model.picks.shape[1]):

@@ -81,12 +81,11 @@ class ChoosingTuner:
         self._keys = np.zeros((roles, 1 + sum(space.sizes)), np.int64)
         self._constants = c_default, c_tuned, doubt, c_value
 
-    def ask(self, places: I32, weights: I32) -> I32:
+    def ask(self, places: I32, weights: I32) -> None:
         """See `DiscreteTuner.ask`."""
         ask_choosing(
             self.model, self.decided, self._defaults, self._keys, places, weights, *self._constants
         )
-        return self.model.picks[places]
 
     def tell(self, places: I32, totals: F64, weights: I32) -> None:
         """See `DiscreteTuner.tell`."""

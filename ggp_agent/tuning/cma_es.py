@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import sys
 import warnings
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ggp_agent.search.kernel import direct, entry
 from ggp_agent.tuning.space import F64, I32, Space
 
 I64 = NDArray[np.int64]
@@ -39,8 +41,6 @@ MOST_TURNS = 64
 """More than there are individuals in a generation: 4 + 3 ln(variables)."""
 OVER = -1
 """The turn of individuals in flight whose generation is over."""
-MOST_KEPT = 2**15
-"""Rewards that are kept where no generation is waited for."""
 BY_FITNESS = frozenset(("ftarget", "tolfun", "tolfunhist", "tolfunrel", "tolflatfitness"))
 BY_PROGRESS = frozenset(("tolstagnation",))
 """Criteria for stopping that look at fitness: its values, and their course."""
@@ -62,8 +62,8 @@ class CmaTuner:
     """One search distribution per role, side by side; like a `DiscreteTuner`, but with points.
 
     A role's individuals take turns, in an order of their own.  Where all turns of a generation are
-    at is one number for all roles, and rewards are kept until they may complete a generation: most
-    batches just take the next points.
+    at is one number for all roles, and rewards are summed up by turn until they may complete a
+    generation: most batches just take the next points.
     """
 
     def __init__(
@@ -81,8 +81,10 @@ class CmaTuner:
         """changes where `points` do"""
         self._next = self._told = self._rounds = self._enough = 0
         self._turns = 1
-        self._turn_at = np.zeros(most, np.int64)
-        self._batches: list[tuple[I64, F64, I32]] = []
+        self.turn_at = np.full(most, OVER, np.int32)
+        """(B,) the turn of the combination at a place"""
+        self._totals = np.zeros((len(self.points), roles))
+        self._counts = np.zeros(len(self.points), np.int64)
         self._lay_out()
 
     def ask(self, places: I32, weights: I32) -> F64:
@@ -97,18 +99,13 @@ class CmaTuner:
                 self._lay_out()
                 self._require(rounds)
         self.first, last = self._next, self._next + len(places)
-        self._turn_at[places] = np.arange(self.first, last)
+        take_turns(self.turn_at, places, self.first)
         self._next = last % self._turns
         return self.points[self.first : last]
 
     def tell(self, places: I32, totals: F64, weights: I32) -> None:
         """See `DiscreteTuner.tell`."""
-        turns = self._turn_at[places]
-        in_time = turns != OVER
-        if not in_time.all():
-            turns, totals, weights = turns[in_time], totals[in_time], weights[in_time]
-        self._batches.append((turns, totals.copy(), weights.copy()))
-        self._told += int(weights.sum())
+        self._told += sum_up(self._totals, self._counts, self.turn_at, places, totals, weights)
 
     def _require(self, rounds: int) -> None:
         """Have generations last so many rounds."""
@@ -123,18 +120,17 @@ class CmaTuner:
         for role, evolution in enumerate(self._roles):
             self.points[:, role] = evolution.inside[evolution.at(turns)]
         self._next %= self._turns
-        self._turn_at[:] = OVER
+        self.turn_at[:] = OVER
         self.version += 1
 
     def _pass_on(self) -> None:
         """Tell the roles' evolutions what was told since the last time."""
-        if not self._batches:
+        if not self._told:
             return
-        turns, totals, weights = map(np.concatenate, zip(*self._batches, strict=True))
-        for role, of_role in enumerate(totals.T):
-            self._roles[role].tell(turns % self._turns, of_role, weights)
-        self._batches.clear()
-        self._told = 0
+        turns = np.arange(len(self.points)) % self._turns
+        for evolution, totals in zip(self._roles, self._totals.T, strict=True):
+            evolution.tell(turns, totals, self._counts)
+        self._totals[:], self._counts[:], self._told = 0, 0, 0
         self._require(self._rounds)
 
     @property
@@ -201,16 +197,16 @@ class _Evolution:
     def needs(self, rounds: int) -> int:
         """Rewards still needed for a generation of so many rounds."""
         if self.ended:
-            return MOST_KEPT
+            return sys.maxsize
         rounds = 1 if self._is_mean else rounds
         return int(np.maximum(0, rounds - self._counts).sum())
 
-    def tell(self, turns: I64, totals: F64, weights: I32) -> None:
+    def tell(self, turns: I64, totals: F64, counts: I64) -> None:
         """The sums of what those whose turns these were brought, and in how many simulations."""
         slots, size = self.at(turns), len(self.individuals)
         self._sums += np.bincount(slots, totals, minlength=size)
-        self._counts += np.bincount(slots, weights, minlength=size)
-        self.samples += int(weights.sum())
+        self._counts += np.bincount(slots, counts, minlength=size)
+        self.samples += int(counts.sum())
         self.total += float(totals.sum())
 
     def distribution(self) -> tuple[F64, F64]:
@@ -248,6 +244,32 @@ class _Evolution:
             self._is_mean = True
             self._use([np.array(self._strategy.mean)])
         return True
+
+
+@direct
+@entry
+def take_turns(turn_at: I32, places: I32, first: int) -> None:
+    """Give places (n,) the turns from the first one on."""
+    for i in range(len(places)):
+        turn_at[places[i]] = first + i
+
+
+@direct
+@entry
+def sum_up(sums: F64, counts: I64, turn_at: I32, places: I32, totals: F64, weights: I32) -> int:
+    """Add what was told of places (n,) to `sums` (T, R) and `counts` (T,) by turn.
+
+    Returns the number of simulations, without those whose generation is over: these are left out.
+    """
+    number = 0
+    for i in range(len(places)):
+        turn = turn_at[places[i]]
+        if turn != OVER:
+            for role in range(sums.shape[1]):
+                sums[turn, role] += totals[i, role]
+            counts[turn] += weights[i]
+            number += weights[i]
+    return number
 
 
 def _package() -> Any:

@@ -24,7 +24,6 @@ from ggp_agent.tuning.model import (
     draw,
     mutate,
     new_model,
-    tell_rewards,
 )
 from ggp_agent.tuning.scores import (
     COUNT,
@@ -33,7 +32,7 @@ from ggp_agent.tuning.scores import (
     next_generation,
     put_candidate,
     sort_by_mean,
-    tell_scores,
+    tell_candidates,
 )
 from ggp_agent.tuning.space import F64, I32, Space
 
@@ -62,7 +61,7 @@ class EvolutionTuner:
         self._order[:, population] = population  # so that it begins with a shuffle
         self._elite, self._crossover = elite, crossover
 
-    def ask(self, places: I32, weights: I32) -> I32:
+    def ask(self, places: I32, weights: I32) -> None:
         """See `DiscreteTuner.ask`."""
         ask_evolution(
             self.model,
@@ -74,12 +73,10 @@ class EvolutionTuner:
             self._elite,
             self._crossover,
         )
-        return self.model.picks[places]
 
     def tell(self, places: I32, totals: F64, weights: I32) -> None:
         """See `DiscreteTuner.tell`."""
-        tell_rewards(self.model, places, totals, weights)
-        tell_scores(self._scores, places, totals, weights)
+        tell_candidates(self.model, self._scores, places, totals, weights)
 
 
 @direct

@@ -191,9 +191,8 @@ def ask_at_random(model: Model, places: I32, weights: I32) -> None:
             ask_for(model, places[i], role, weights[i])
 
 
-@direct
-@entry
-def tell_rewards(model: Model, places: I32, totals: F64, weights: I32) -> None:
+@part
+def note_rewards(model: Model, places: I32, totals: F64, weights: I32) -> None:
     """See `DiscreteTuner.tell`."""
     for role in range(model.picks.shape[1]):
         for told in range(len(places)):
@@ -204,3 +203,10 @@ def tell_rewards(model: Model, places: I32, totals: F64, weights: I32) -> None:
             arm = model.shape[FIRST, model.picks.shape[2]] + code_of(model, pick)
             tell_arm(model, role, arm, total, weight)
             tell_arm(model, role, ALL, total, weight)
+
+
+@direct
+@entry
+def tell_rewards(model: Model, places: I32, totals: F64, weights: I32) -> None:
+    """See `DiscreteTuner.tell`."""
+    note_rewards(model, places, totals, weights)

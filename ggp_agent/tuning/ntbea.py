@@ -58,10 +58,9 @@ class NtbeaTuner:
         self._present = np.full((roles, len(space.names)), -1, np.int32)
         self._mutants = np.zeros((roles, neighbours, len(space.names)), np.int32)
 
-    def ask(self, places: I32, weights: I32) -> I32:
+    def ask(self, places: I32, weights: I32) -> None:
         """See `DiscreteTuner.ask`."""
         ask_ntbea(self.model, self._bounds, self._present, self._mutants, places, weights, self._c)
-        return self.model.picks[places]
 
     def tell(self, places: I32, totals: F64, weights: I32) -> None:
         """See `DiscreteTuner.tell`."""

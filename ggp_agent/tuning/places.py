@@ -53,16 +53,13 @@ def new_places(roles: int, most: int) -> Places:
 def take(places: Places, simulations: I32, share: int) -> int:
     """Choose a free place for each `share` of the simulations; returns how many these are."""
     last, count = len(places.of), 0
-    for i in range(len(simulations)):
-        if i % share == 0:
-            places.free[last] -= 1
-            places.chosen[count] = places.free[places.free[last]]
-            places.weights[count] = 0
-            count += 1
-        place = places.chosen[count - 1]
-        places.of[simulations[i]] = place
-        places.weights[count - 1] += 1
-        places.left[place] = places.weights[count - 1]
+    for first in range(0, len(simulations), share):
+        places.free[last] -= 1
+        place, weight = places.free[places.free[last]], min(share, len(simulations) - first)
+        for i in range(first, first + weight):
+            places.of[simulations[i]] = place
+        places.chosen[count], places.weights[count], places.left[place] = place, weight, weight
+        count += 1
     return count
 
 

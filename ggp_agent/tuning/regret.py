@@ -55,7 +55,8 @@ def measure_regret(
         if isinstance(player, CmaTuner):
             picks = ground.nearest(player.ask(places, weights))
         else:
-            picks = player.ask(places, weights)
+            player.ask(places, weights)
+            picks = player.model.picks[:count]
         if step != STEPS * done // simulations:
             step = STEPS * done // simulations
             values = ground.at(step / STEPS)

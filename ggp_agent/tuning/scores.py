@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ggp_agent.search.kernel import direct, entry, part
+from ggp_agent.tuning.model import Model, note_rewards
 from ggp_agent.tuning.space import F64, I32
 
 SUM, COUNT = range(2)
@@ -54,8 +55,9 @@ def next_generation(scores: Scores, role: int) -> None:
 
 @direct
 @entry
-def tell_scores(scores: Scores, places: I32, totals: F64, weights: I32) -> None:
-    """See `DiscreteTuner.tell`."""
+def tell_candidates(model: Model, scores: Scores, places: I32, totals: F64, weights: I32) -> None:
+    """See `DiscreteTuner.tell`; what comes after a candidate's generation is no score of it."""
+    note_rewards(model, places, totals, weights)
     for told in range(len(places)):
         for role in range(scores.table.shape[0]):
             place = places[told]

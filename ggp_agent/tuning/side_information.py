@@ -28,7 +28,6 @@ from ggp_agent.tuning.model import (
     copy,
     draw,
     new_model,
-    tell_rewards,
 )
 from ggp_agent.tuning.scores import (
     Scores,
@@ -36,7 +35,7 @@ from ggp_agent.tuning.scores import (
     new_scores,
     put_candidate,
     sort_by_mean,
-    tell_scores,
+    tell_candidates,
 )
 from ggp_agent.tuning.space import F64, I32, Space
 
@@ -98,18 +97,16 @@ class LsiTuner:
         self.samples = samples
         """N; may be set while candidates are being generated"""
 
-    def ask(self, places: I32, weights: I32) -> I32:
+    def ask(self, places: I32, weights: I32) -> None:
         """See `DiscreteTuner.ask`."""
         samples = 0 if self.samples is None else max(1, self.samples)
         generation = int(GENERATION * samples)
         evaluation = samples - generation
         ask_lsi(self.model, self._scores, self._lsi, places, weights, generation, evaluation)
-        return self.model.picks[places]
 
     def tell(self, places: I32, totals: F64, weights: I32) -> None:
         """See `DiscreteTuner.tell`."""
-        tell_rewards(self.model, places, totals, weights)
-        tell_scores(self._scores, places, totals, weights)
+        tell_candidates(self.model, self._scores, places, totals, weights)
 
     @property
     def stages(self) -> list[int]:

@@ -26,10 +26,10 @@ class DiscreteTuner(Protocol):
     """
 
     model: Model
-    """statistics of values and combinations"""
+    """statistics of values and combinations, and the combinations in flight"""
 
-    def ask(self, places: I32, weights: I32) -> I32:
-        """New combinations at the `places` (n,), which are free: (n, R, d).
+    def ask(self, places: I32, weights: I32) -> None:
+        """Choose combinations for the `places` (n,), which are free; the model has them there.
 
         Each is for so many simulations as its one of the `weights` (n,).
         """
@@ -51,10 +51,9 @@ class RandomTuner:
     def __init__(self, space: Space, roles: int, most: int, seed: int) -> None:
         self.model = new_model(space, roles, most, seed)
 
-    def ask(self, places: I32, weights: I32) -> I32:
+    def ask(self, places: I32, weights: I32) -> None:
         """See `DiscreteTuner.ask`."""
         ask_at_random(self.model, places, weights)
-        return self.model.picks[places]
 
     def tell(self, places: I32, totals: F64, weights: I32) -> None:
         """See `DiscreteTuner.tell`."""
@@ -72,9 +71,8 @@ class FixedRandomTuner:
         ask_at_random(self.model, np.zeros(1, np.int32), np.ones(1, np.int32))
         self.model.picks[:] = self.model.picks[0, 0].copy()
 
-    def ask(self, places: I32, weights: I32) -> I32:
+    def ask(self, places: I32, weights: I32) -> None:
         """See `DiscreteTuner.ask`."""
-        return self.model.picks[places]
 
     def tell(self, places: I32, totals: F64, weights: I32) -> None:
         """See `DiscreteTuner.tell`."""

@@ -19,9 +19,11 @@ from ggp_agent.parameters import Value
 from ggp_agent.search.final import RootMove, choose_move
 from ggp_agent.search.flight import PICKS
 from ggp_agent.search.mast import decay
+from ggp_agent.search.settings import FixedSettings
 from tests.ggp_agent.search.benches import Bench, NativeBench, PlainBench, picks
 from tests.ggp_agent.search.positions import (
     SEQUENTIAL,
+    agent,
     machine_of,
     native,
     nodes_of,
@@ -85,7 +87,7 @@ def test_rule_1_value_is_mean_and_exploration_on_rewards_from_0_to_1(make: Make)
         values = [uct(n, total, visits, c) for n, total in row]
         if sorted(values)[-1] - sorted(values)[-2] < 1e-4:
             continue
-        bench.search.tuner._rows[:, :, 0] = c  # type: ignore[attr-defined]
+        bench.search.tuner = FixedSettings(agent(C=c, VO=0.0))
         assert set(picks(bench, visits, row, NO_CHOICE, times=5)) == {int(np.argmax(values))}
 
 
@@ -418,8 +420,8 @@ class TestChance:
 
 def test_counts_of_a_sequential_tree_add_up() -> None:
     for game in ("ticTacToe", "connectFour", "rockPaperScissors", "eightPuzzle", "nim"):
-        for agent in ("uct", "sp", "ap"):
-            settings: dict[str, Value] = {**find_agent(agent).settings, **SEQUENTIAL}
+        for name in ("uct", "sp", "ap"):
+            settings: dict[str, Value] = {**find_agent(name).settings, **SEQUENTIAL}
             search = native(game, simulations=400, **settings)
             search_on(search)
             root = root_of(search)

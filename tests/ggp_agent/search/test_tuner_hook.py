@@ -19,18 +19,18 @@ from tests.ggp_agent.search.test_rules import UP_AND_ON
 class Recorder:
     """A tuner that takes part in nothing but remembers everything."""
 
-    def __init__(self, row: F32, roles: int) -> None:
-        self._row, self._roles = row, roles
+    def __init__(self, row: F32) -> None:
+        self._row = row
         self.asked: list[int] = []
         self.rewards: list[F32] = []
         self.moves = 0
 
-    def ask(self, simulations: I32) -> F32:
+    def ask(self, simulations: I32, settings: F32) -> None:
         self.asked.append(len(simulations))
-        return np.broadcast_to(self._row, (len(simulations), self._roles, COLUMNS)).copy()
+        settings[simulations] = self._row
 
     def tell(self, simulations: I32, rewards: F32) -> None:
-        self.rewards.append(rewards.copy())
+        self.rewards.append(rewards[simulations])
 
     def new_move(self) -> None:
         self.moves += 1
@@ -40,7 +40,7 @@ class Recorder:
 
 
 def recorder(**settings: float) -> Recorder:
-    return Recorder(settings_row(agent(selection="grave", playout="mast", **settings)), 2)
+    return Recorder(settings_row(agent(selection="grave", playout="mast", **settings)))
 
 
 def test_one_simulation_in_flight_is_ask_simulate_tell() -> None:
@@ -72,13 +72,12 @@ def test_every_role_and_simulation_has_its_own_values() -> None:
     """Half of a batch explores without end, the other half takes the best move known."""
 
     class Halves(Recorder):
-        def ask(self, simulations: I32) -> F32:
-            rows = super().ask(simulations)
-            rows[::2, 0, C], rows[1::2, 0, C] = 10.0, 0.0
-            return rows
+        def ask(self, simulations: I32, settings: F32) -> None:
+            super().ask(simulations, settings)
+            settings[::2, 0, C], settings[1::2, 0, C] = 10.0, 0.0
 
     base = agent(playout="random", in_flight=64, ramp=0, VO=0.0)
-    search = NativeSearch(machine_of(UP_AND_ON).network, 0, base, 1, Halves(settings_row(base), 2))
+    search = NativeSearch(machine_of(UP_AND_ON).network, 0, base, 1, Halves(settings_row(base)))
     explored, greedy = np.zeros(2), np.zeros(2)
     for _ in range(60):
         search.simulate(64)
@@ -93,13 +92,12 @@ def test_epsilon_may_differ_in_one_batch() -> None:
     """Simulations with ε = 0 play their role's best move only, the others any."""
 
     class Two(Recorder):
-        def ask(self, simulations: I32) -> F32:
-            rows = super().ask(simulations)
-            rows[::2, 0, EPSILON], rows[1::2, 0, EPSILON] = 0.0, 1.0
-            return rows
+        def ask(self, simulations: I32, settings: F32) -> None:
+            super().ask(simulations, settings)
+            settings[::2, 0, EPSILON], settings[1::2, 0, EPSILON] = 0.0, 1.0
 
     base = agent(playout="mast", in_flight=64, ramp=0)
-    tuner = Two(settings_row(base), 2)
+    tuner = Two(settings_row(base))
     search = NativeSearch(machine_of(UP_AND_ON).network, 0, base, 1, tuner)
     search._flight.mast[:] = 1e9
     up = search._network.moves[0].index("up")
@@ -112,7 +110,9 @@ def test_epsilon_may_differ_in_one_batch() -> None:
 
 def test_infinite_values_are_allowed() -> None:
     tuner = recorder(K=float("inf"), Ref=float("inf"), T=float("inf"))
-    assert np.isinf(tuner.ask(np.zeros(1, np.int32))[0, 0, K])
+    settings = np.zeros((1, 2, COLUMNS), np.float32)
+    tuner.ask(np.zeros(1, np.int32), settings)
+    assert np.isinf(settings[0, 0, K])
     search = NativeSearch(
         machine_of("ticTacToe").network,
         0,

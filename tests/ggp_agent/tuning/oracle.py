@@ -124,7 +124,8 @@ def ask(tuner: DiscreteTuner | CmaTuner, count: int, share: int = 1) -> Any:
     """Ask for combinations for `count` simulations, at the first places."""
     number = math.ceil(count / share)
     weights = np.minimum(share, count - share * np.arange(number)).astype(np.int32)
-    return tuner.ask(np.arange(number, dtype=np.int32), weights)
+    picks = tuner.ask(np.arange(number, dtype=np.int32), weights)
+    return picks if isinstance(tuner, CmaTuner) else tuner.model.picks[:number].copy()
 
 
 def tell(tuner: DiscreteTuner | CmaTuner, rewards: Any, share: int = 1) -> None:

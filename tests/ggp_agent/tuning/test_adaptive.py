@@ -11,7 +11,7 @@ from ggp_agent.agents import find_agent
 from ggp_agent.parameters import PER_SIMULATION
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
-from ggp_agent.search.settings import settings_row
+from ggp_agent.search.settings import F32, settings_row
 from ggp_agent.tuning.adaptive import MOVES_AHEAD, SelfAdaptive, adaptive, share_of
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.model import ALL, KNOWN, MEAN
@@ -31,11 +31,17 @@ def tuned(name: str, *settings: str, roles: int = 2) -> SelfAdaptive:
     return result
 
 
+def asked(tuner: SelfAdaptive, count: int, roles: int = 2) -> F32:
+    """The settings of `count` simulations, asked for at the first places of many."""
+    settings = np.full((512, roles, len(PER_SIMULATION)), np.nan, np.float32)
+    tuner.ask(FIRST[:count], settings)
+    assert np.isnan(settings[count:]).all()
+    return settings[:count]
+
+
 def test_rows_have_the_tuned_values_and_the_agents_own() -> None:
     tuner = tuned("ap-random", "tune=K=0,10,Ref=50,inf", "C=0.7")
-    rows = tuner.ask(FIRST[:64])
-    assert rows.shape == (64, 2, len(PER_SIMULATION))
-    assert rows.dtype == np.float32
+    rows = asked(tuner, 64)
     pairs = {tuple(row) for row in rows[:, :, [K, REF]].reshape(-1, 2).tolist()}
     assert pairs == {(0, math.inf), (10, 50), (10, math.inf)}
     fixed = [i for i in range(len(PER_SIMULATION)) if i not in (K, REF)]
@@ -47,7 +53,7 @@ def test_rows_have_the_tuned_values_and_the_agents_own() -> None:
 
 
 def test_strategies_are_rows_like_any_other() -> None:
-    rows = tuned("ap-random", "tune=selection,playout", "K=500", "epsilon=0.25").ask(FIRST[:64])
+    rows = asked(tuned("ap-random", "tune=selection,playout", "K=500", "epsilon=0.25"), 64)
     epsilon = PER_SIMULATION.index("epsilon")
     pairs = {tuple(row) for row in rows[:, :, [K, epsilon]].reshape(-1, 2).tolist()}
     assert pairs == {(0, 1), (0, 0.25), (500, 1), (500, 0.25)}
@@ -55,7 +61,7 @@ def test_strategies_are_rows_like_any_other() -> None:
 
 def test_continuous_values_lie_in_their_intervals() -> None:
     tuner = tuned("ap-cmaes", "tune=K,C=0.2,0.4")
-    rows = tuner.ask(FIRST[:64])
+    rows = asked(tuner, 64)
     assert (rows[:, :, K] >= 0).all()
     assert (rows[:, :, K] <= 2000).all()
     c = rows[:, :, PER_SIMULATION.index("C")]
@@ -95,7 +101,7 @@ def test_the_plain_search_does_too() -> None:
 
 def test_statistics_live_for_the_game() -> None:
     tuner = tuned("sp-nmc")
-    tuner.ask(FIRST[:40])
+    asked(tuner, 40)
     tuner.tell(FIRST[:40], np.ones((40, 2), np.float32))
     tuner.new_move()
     assert not isinstance(tuner.tuner, CmaTuner)
@@ -126,7 +132,7 @@ def test_neighbours_in_flight_share_combinations(name: str) -> None:
     assert tuner is not None
     for count, share in ((1, 1), (31, 1), (32, 2), (100, 6), (512, 32)):
         assert share_of(count) == share
-        rows = tuner.ask(FIRST[:count])
+        rows = asked(tuner, count)
         assert len(rows) == count
         different = {tuple(row) for row in rows.reshape(count, -1).tolist()}
         assert len(different) <= -(-count // share)
