@@ -37,9 +37,6 @@ from propnet import kernels
 from propnet.layout import U64, Lanes, Layout
 from propnet.vectors import WORDS, any_lane, load, lowest_bit, splat, store
 
-PATIENT_ROUNDS = 3
-"""Batches look for new states so many times; a single simulation as often as it takes."""
-
 
 @kernel
 def transpose_rows(rows: U64, first: int, count: int, block: U64, by_lane: U64, lanes: int) -> None:
@@ -177,10 +174,10 @@ def open_root(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight) -> int:
 
 
 @kernel
-def expand(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, new: int, go_on: bool) -> int:
+def expand(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, new: int) -> int:
     """Look at the states that `new` simulations have come to; adds those that are not known.
 
-    Returns how many simulations are on known ground and, if they may, go on; `lists[0]` has them.
+    Returns how many simulations are on known ground and may go on; `lists[0]` has them.
     """
     _compute_states(layout, lanes, tree, flight, new)
     _see_moves(layout, lanes, flight, new)
@@ -203,9 +200,7 @@ def expand(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, new: int, g
             continue
         link(tree, flight, simulation, flight.depth[simulation] - 1, node)
         arrive(tree, flight, simulation, node)
-        if known and go_on:
+        if known:
             flight.lists[0, waiting] = simulation
             waiting += 1
-        elif known:
-            copy_state(flight.leaves, simulation, tree.states, node)
     return waiting

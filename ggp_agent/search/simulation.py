@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ggp_agent.search.backpropagation import back_up
 from ggp_agent.search.descent import descend, land, take_off
-from ggp_agent.search.expansion import PATIENT_ROUNDS, expand
+from ggp_agent.search.expansion import expand
 from ggp_agent.search.flight import (
     DONE,
     OVER,
@@ -24,6 +24,12 @@ from ggp_agent.search.playout import is_any_playing, play_out
 from ggp_agent.search.solver import prove
 from ggp_agent.search.tree import Tree, lacks_room, make_room, spare_more
 from propnet.layout import Lanes, Layout
+
+PATIENT_ROUNDS = 3
+"""Batches look for new states so many times at most; a single simulation as often as it takes."""
+WORTH_A_ROUND = 16
+"""A look for new states costs the same for many as for few: less than one in so many of a batch's
+simulations are not worth another one, and are played out from the known states they came to."""
 
 
 @direct
@@ -56,11 +62,10 @@ def simulate_batch(
     waiting, rounds = begun, 0
     while waiting > 0:
         new = descend(tree, flight, waiting)
+        waiting = expand(layout, lanes, tree, flight, new) if new > 0 else 0
         rounds += 1
-        waiting = 0
-        if new > 0:
-            go_on = begun == 1 or rounds < PATIENT_ROUNDS
-            waiting = expand(layout, lanes, tree, flight, new, go_on)
+        if begun > 1 and (rounds == PATIENT_ROUNDS or waiting * WORTH_A_ROUND < begun):
+            waiting = 0
     land(tree, flight, batch)
     flight.totals[SIMULATIONS] += begun
     flight.totals[PLAYOUTS] += begun * playouts
