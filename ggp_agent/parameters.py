@@ -215,6 +215,13 @@ _DECLARED = (
         high=1e6,
     ),
     Parameter(
+        "ramp_doubling",
+        8192,
+        "visits of the root from which on twice as many are, after as many more three times, ...; "
+        "0: never",
+        high=1e9,
+    ),
+    Parameter(
         "playouts",
         1,
         "playouts per simulation; 0: as many as the simulator's lanes allow for free",

@@ -90,6 +90,7 @@ class NativeSearch:
         self._network, self._role, self._agent = network, role, agent
         # what every batch asks for
         self._most, self._ramp = int(agent.number("in_flight")), int(agent.number("ramp"))
+        self._doubling = agent.number("ramp_doubling") or math.inf
         self._per_leaf = int(agent.number("playouts")) or LANES
         self._solves = agent["solver"] == "on"
         self._layout = layout or layout_of(network)
@@ -257,6 +258,8 @@ class NativeSearch:
     def _in_flight(self, available: float) -> int:
         """Simulations in flight: few while the tree is small, for they would repeat each other.
 
+        Once it is large their share of the visits grows, too: what they repeat is soon forgotten.
+
         A batch takes its time however small it is: where only few fit the `available` seconds
         (inf where time is not what counts), they are larger from the start.
         """
@@ -265,7 +268,8 @@ class NativeSearch:
         batches = available / self._batch_seconds if self._batch_seconds else math.inf
         least = min(64, int(6400 / max(1.0, batches)))
         visits = int(self._record["visits"])
-        return max(1, min(self._most, max(least, visits // self._ramp)))
+        share = (1 + visits / self._doubling) / self._ramp
+        return max(1, min(self._most, max(least, int(visits * share))))
 
     def _playouts(self, batch: int) -> int:
         """Playouts per leaf: no more than the lanes allow, one while some go on from before."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from itertools import product
 
@@ -435,6 +436,23 @@ class TestLimits:
         assert report(search, "simulations") == 0
         search_on(search)
         assert report(search, "simulations") == 100
+
+    @pytest.mark.parametrize(
+        ("settings", "expected"),
+        [
+            ({}, {0: 1, 64: 1, 640: 10, 8192: 256, 16384: 512, 10**6: 512}),
+            ({"ramp_doubling": 0}, {640: 10, 8192: 128, 16384: 256, 10**6: 512}),
+            ({"ramp": 16, "in_flight": 32}, {64: 4, 512: 32, 8192: 32}),
+            ({"ramp": 0}, {0: 512}),
+        ],
+    )
+    def test_the_more_visits_the_more_are_in_flight(
+        self, settings: dict[str, float], expected: dict[int, int]
+    ) -> None:
+        search = native("ticTacToe", memory=16, **settings)
+        for visits, count in expected.items():
+            search._record["visits"] = visits
+            assert search._in_flight(math.inf) == count
 
     def test_in_flight_and_playouts_are_obeyed(self) -> None:
         search = native("connectFour", simulations=40, in_flight=4, ramp=0, playouts=3)
