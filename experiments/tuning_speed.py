@@ -27,7 +27,7 @@ from ggp_agent.cli import run
 from ggp_agent.cli.bench_search import search_positions
 from ggp_agent.library import find_game
 from ggp_agent.search.native import NativeSearch
-from ggp_agent.search.settings import COLUMNS, F32, FixedSettings, Tuner
+from ggp_agent.search.settings import F32, FixedSettings, Settings, Tuner, new_settings
 from ggp_agent.tuning.adaptive import SelfAdaptive
 from propnet.layout import I32
 from propnet.machine import PropnetStateMachine
@@ -41,7 +41,7 @@ class Switch:
 
     def __init__(self, agent: Agent, roles: int) -> None:
         self._agent = agent
-        self._aside = np.zeros((LANES, roles, COLUMNS), np.float32)
+        self._aside = new_settings(LANES, roles)
         self.switch(None, used=False)
 
     def switch(self, tuner: Tuner | None, *, used: bool) -> None:
@@ -49,7 +49,7 @@ class Switch:
         self._tuner, self._used = tuner, used
         self._fixed = FixedSettings(self._agent)  # which finds other values in the settings
 
-    def ask(self, simulations: I32, settings: F32) -> None:
+    def ask(self, simulations: I32, settings: Settings) -> None:
         """See `Tuner.ask`."""
         if self._tuner:
             self._tuner.ask(simulations, settings if self._used else self._aside)
@@ -97,7 +97,7 @@ def main(
             compilation.wait(60)
         agent, roles = find_agent("ap").with_settings([f"seconds={seconds}"]), machine.roles
         switch, everything = Switch(agent, len(roles)), np.arange(LANES, dtype=np.int32)
-        settings = np.zeros((LANES, len(roles), COLUMNS), np.float32)
+        settings = new_settings(LANES, len(roles))
         search = NativeSearch(machine.network, 0, agent, seed, switch, machine.layout)
         ratios: dict[str, list[float]] = {column: [] for column in columns}
         for state in search_positions(machine, positions, seed):

@@ -15,7 +15,7 @@ from ggp_agent.agents import Agent
 from ggp_agent.search.kernel import part
 from ggp_agent.search.memory import aligned
 from ggp_agent.search.scoring import LANES as GROUP
-from ggp_agent.search.settings import COLUMNS
+from ggp_agent.search.settings import Settings, new_settings
 from propnet.choice import CHANCE_PLANES
 from propnet.layout import I32, U64, Layout
 from propnet.vectors import LANES, rows
@@ -50,8 +50,7 @@ playout goes on; its playout is over; its rewards are there to be told."""
 class Flight(NamedTuple):
     """Working arrays of a search, and its fixed parameters."""
 
-    settings: NDArray[np.float32]
-    """(B, R, COLUMNS) see `ggp_agent.search.settings`"""
+    settings: Settings
     stage: I8
     """(B,) see FREE"""
     path: I32
@@ -133,7 +132,7 @@ def new_flight(layout: Layout, agent: Agent, chance: int, seed: int) -> Flight:
     random = np.random.Generator(np.random.PCG64([seed, 1]))
     numbers = np.maximum(1, np.arange(ROOTS))
     return Flight(
-        settings=np.zeros((LANES, roles, COLUMNS), np.float32),
+        settings=new_settings(LANES, roles),
         stage=np.zeros(LANES, np.int8),
         path=aligned(LANES * limit * step, np.dtype(np.int32)).reshape(LANES, limit, step),
         depth=np.zeros(LANES, np.int32),

@@ -19,7 +19,18 @@ from gdl.state_machine import CHANCE_ROLE, JointMove, Move, State, StateMachine
 from ggp_agent.agents import Agent
 from ggp_agent.clock import within
 from ggp_agent.search.final import RootMove, choose_move
-from ggp_agent.search.settings import COLUMNS, EPSILON, FPU, REF, VO, C, FixedSettings, K, T, Tuner
+from ggp_agent.search.settings import (
+    EPSILON,
+    FPU,
+    REF,
+    VO,
+    C,
+    FixedSettings,
+    K,
+    T,
+    Tuner,
+    new_settings,
+)
 from ggp_agent.search.trace import Trace
 from ggp_agent.thinking import Interrupted
 
@@ -89,7 +100,7 @@ class PlainSearch:
         self._roles = range(len(machine.roles))
         self._random = random.Random(seed)
         self.tuner: Tuner = tuner or FixedSettings(agent)
-        self._settings = np.zeros((1, len(machine.roles), COLUMNS), np.float32)
+        self._settings = new_settings(1, len(machine.roles))
         self._nodes: dict[State, Node] = {}
         self._mast: dict[tuple[int, Move], Average] = {}
         self._step = 0
@@ -164,7 +175,7 @@ class PlainSearch:
     def _simulate(self, deadline: float) -> bool:
         """One simulation; False where the time ran out in it."""
         self.tuner.ask(ALONE, self._settings)
-        simulation = Simulation(self._settings[0])
+        simulation = Simulation(self._settings.values[0])
         simulation.reference = [self._root] * len(self._roles)
         node, new = self._root, False
         while True:

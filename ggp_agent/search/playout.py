@@ -71,7 +71,7 @@ def _set_chances(flight: Flight, role: int, roles: int, batch: int, playouts: in
     for row in range(first, first + CHANCE_PLANES + 1):
         masks[row] = np.uint64(0)
     for simulation in range(batch):
-        epsilon = flight.settings[simulation, role, EPSILON]
+        epsilon = flight.settings.values[flight.settings.row[simulation], role, EPSILON]
         chance = round((1.0 - epsilon) * (1 << CHANCE_PLANES))
         for lane in range(simulation * playouts, (simulation + 1) * playouts):
             lane_bit = np.uint64(1) << np.uint64(lane & 63)

@@ -120,7 +120,7 @@ def select_move(tree: Tree, flight: Flight, simulation: int, node: int, role: in
         return int(low)
     if role == flight.chance:
         return int(low + random_below(flight.random, count))
-    settings = flight.settings[simulation, role]
+    settings = flight.settings.values[flight.settings.row[simulation], role]
     visits = record.visits - 1
     moves = start + len(tree.best) + 1 + low
     if visits < settings[T]:
@@ -149,7 +149,7 @@ def note_reference(tree: Tree, flight: Flight, simulation: int, node: int) -> No
     """Make the node GRAVE's reference for the roles for which it has enough visits."""
     if tree.nodes[node].amaf == NO_BLOCK:
         return
-    visits = tree.nodes[node].visits - 1
+    visits, row = tree.nodes[node].visits - 1, flight.settings.row[simulation]
     for role in range(len(tree.best)):
-        if visits >= flight.settings[simulation, role, REF]:
+        if visits >= flight.settings.values[row, role, REF]:
             flight.reference[simulation, role] = node

@@ -1,7 +1,7 @@
 """The parameters that control single simulations, and who sets them.
 
-Simulations in flight have places.  Before a batch of n simulations a `Tuner` is asked for a row of
-values per role at n places that are free; it is told the rewards of every role when they are there,
+Simulations in flight have places.  Before a batch of n simulations a `Tuner` is asked for values,
+per role, at n places that are free; it is told the rewards of every role when they are there,
 most of them after the same batch.  One simulation in flight means n = 1: ask, simulate, tell.
 
 Letters: B simulations in flight at most, R roles.
@@ -10,7 +10,7 @@ Letters: B simulations in flight at most, R roles.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +27,27 @@ C, EPSILON, K, REF, VO, T, FPU = range(7)
 COLUMNS = len(PER_SIMULATION)
 
 
+class Settings(NamedTuple):
+    """The values that simulations in flight use, in rows which many of them may share."""
+
+    row: I32
+    """(B,) by place, the number of a simulation's row"""
+    values: F32
+    """(B, R, COLUMNS) inf is allowed"""
+
+
+def new_settings(most: int, roles: int) -> Settings:
+    """Room for at most `most` simulations in flight."""
+    return Settings(np.zeros(most, np.int32), np.zeros((most, roles, COLUMNS), np.float32))
+
+
 class Tuner(Protocol):
     """Sets the parameters of every simulation, for every role."""
 
-    def ask(self, simulations: I32, settings: F32) -> None:
-        """Put the values for new simulations at these places (n,) into `settings`.
+    def ask(self, simulations: I32, settings: Settings) -> None:
+        """Give new simulations at these places (n,) rows of values.
 
-        (B, R, COLUMNS), by place; inf is allowed.  The array is the same for the whole game.
+        Rows of other simulations in flight stay as they are.
         """
 
     def tell(self, simulations: I32, rewards: F32) -> None:
@@ -57,12 +71,12 @@ class FixedSettings:
 
     def __init__(self, agent: Agent) -> None:
         self._row = settings_row(agent)
-        self._filled: F32 | None = None
+        self._filled: Settings | None = None
 
-    def ask(self, simulations: I32, settings: F32) -> None:
+    def ask(self, simulations: I32, settings: Settings) -> None:
         """See `Tuner.ask`."""
         if settings is not self._filled:
-            settings[:] = self._row
+            settings.row[:], settings.values[:] = 0, self._row
             self._filled = settings
 
     def tell(self, simulations: I32, rewards: F32) -> None:

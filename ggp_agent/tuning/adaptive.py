@@ -17,12 +17,12 @@ import numpy as np
 from ggp_agent.agents import Agent
 from ggp_agent.errors import ParameterError
 from ggp_agent.parameters import PER_SIMULATION
-from ggp_agent.search.kernel import direct, entry, part
-from ggp_agent.search.settings import Tuner, settings_row
+from ggp_agent.search.kernel import direct, entry
+from ggp_agent.search.settings import Settings, Tuner, settings_row
 from ggp_agent.search.trace import Trace
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.insight import insight
-from ggp_agent.tuning.places import NOWHERE, bring, new_places, take
+from ggp_agent.tuning.places import bring, new_places, take
 from ggp_agent.tuning.side_information import LsiTuner
 from ggp_agent.tuning.space import F32, I32, Space, read_space
 from ggp_agent.tuning.tuners import make_tuner
@@ -65,19 +65,28 @@ class SelfAdaptive:
         """Where to learn how long simulated games are; LSI needs this for its budget."""
         self._trace = trace
 
-    def ask(self, simulations: I32, settings: F32) -> None:
-        """See `Tuner.ask`."""
+    def ask(self, simulations: I32, settings: Settings) -> None:
+        """See `Tuner.ask`; rows go by the places of combinations."""
         known, tuner = self._places, self.tuner
         number = take(known, simulations, share_of(len(simulations)))
-        tuner.ask(known.chosen[:number], known.weights[:number])
+        places = known.chosen[:number]
+        tuner.ask(places, known.weights[:number])
         if isinstance(tuner, CmaTuner):
             if tuner.version != self._version:
                 self._version = tuner.version
                 self._rows[:, :, self._columns] = self.space.values_between(tuner.points)
-            copy_rows(settings, simulations, known.of, tuner.turn_at, self._rows)
+            copy_rows(settings, simulations, known.of, places, tuner.turn_at, self._rows)
         else:
-            picks = tuner.model.picks
-            fill_rows(settings, simulations, known.of, picks, self._row, self._table, self._columns)
+            fill_rows(
+                settings,
+                simulations,
+                known.of,
+                places,
+                tuner.model.picks,
+                self._row,
+                self._table,
+                self._columns,
+            )
 
     def tell(self, simulations: I32, rewards: F32) -> None:
         """See `Tuner.tell`."""
@@ -161,44 +170,40 @@ def usual_parameters(agent: Agent, count: int) -> tuple[str, ...]:
 @direct
 @entry
 def fill_rows(
-    settings: F32,
+    settings: Settings,
     simulations: I32,
     place_of: I32,
+    places: I32,
     picks: I32,
     row: F32,
     table: F32,
     columns: I32,
 ) -> None:
-    """Put an agent's own `row` (COLUMNS,) into the settings of simulations, and what was picked.
+    """Give simulations the rows of their combinations' places, and fill those of these `places`.
 
-    `picks` (B, R, d) are by place, the `columns` (d,) those of the variables, and `table` has their
-    values.
+    With an agent's own `row` (COLUMNS,), and what was picked: `picks` (B, R, d) are by place, the
+    `columns` (d,) those of the variables, and `table` has their values.
     """
-    flat = settings.reshape((settings.shape[0], settings.shape[1] * settings.shape[2]))
-    place, like = NOWHERE, 0
     for simulation in simulations:
-        if place_of[simulation] == place:
-            _copy_row(flat, simulation, flat, like)
-            continue
-        place, like = place_of[simulation], simulation
+        settings.row[simulation] = place_of[simulation]
+    for place in places:
         for role in range(picks.shape[1]):
-            for column in range(row.shape[0]):
-                settings[simulation, role, column] = row[column]
+            values = settings.values[place, role]
+            for column in range(len(row)):
+                values[column] = row[column]
             for i in range(picks.shape[2]):
-                settings[simulation, role, columns[i]] = table[i, picks[place, role, i]]
+                values[columns[i]] = table[i, picks[place, role, i]]
 
 
 @direct
 @entry
-def copy_rows(settings: F32, simulations: I32, place_of: I32, turn_at: I32, rows: F32) -> None:
-    """Put `rows` (T, R, COLUMNS) into the settings of simulations, by the turns of their places."""
-    size = rows.shape[1] * rows.shape[2]
-    to, source = settings.reshape((settings.shape[0], size)), rows.reshape((rows.shape[0], size))
+def copy_rows(
+    settings: Settings, simulations: I32, place_of: I32, places: I32, turn_at: I32, rows: F32
+) -> None:
+    """The same with `rows` (T, R, COLUMNS), by the turns of the places."""
     for simulation in simulations:
-        _copy_row(to, simulation, source, turn_at[place_of[simulation]])
-
-
-@part
-def _copy_row(to: F32, row: int, source: F32, like: int) -> None:
-    for column in range(to.shape[1]):
-        to[row, column] = source[like, column]
+        settings.row[simulation] = place_of[simulation]
+    for place in places:
+        for role in range(rows.shape[1]):
+            for column in range(rows.shape[2]):
+                settings.values[place, role, column] = rows[turn_at[place], role, column]

@@ -10,7 +10,16 @@ import pytest
 from ggp_agent.search.flight import PICKS
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
-from ggp_agent.search.settings import COLUMNS, EPSILON, F32, C, K, Tuner, settings_row
+from ggp_agent.search.settings import (
+    EPSILON,
+    F32,
+    C,
+    K,
+    Settings,
+    Tuner,
+    new_settings,
+    settings_row,
+)
 from propnet.layout import I32
 from tests.ggp_agent.search.positions import SEQUENTIAL, agent, machine_of, search_on
 from tests.ggp_agent.search.test_rules import UP_AND_ON
@@ -25,9 +34,9 @@ class Recorder:
         self.rewards: list[F32] = []
         self.moves = 0
 
-    def ask(self, simulations: I32, settings: F32) -> None:
+    def ask(self, simulations: I32, settings: Settings) -> None:
         self.asked.append(len(simulations))
-        settings[simulations] = self._row
+        settings.row[simulations], settings.values[simulations] = simulations, self._row
 
     def tell(self, simulations: I32, rewards: F32) -> None:
         self.rewards.append(rewards[simulations])
@@ -72,9 +81,9 @@ def test_every_role_and_simulation_has_its_own_values() -> None:
     """Half of a batch explores without end, the other half takes the best move known."""
 
     class Halves(Recorder):
-        def ask(self, simulations: I32, settings: F32) -> None:
+        def ask(self, simulations: I32, settings: Settings) -> None:
             super().ask(simulations, settings)
-            settings[::2, 0, C], settings[1::2, 0, C] = 10.0, 0.0
+            settings.values[::2, 0, C], settings.values[1::2, 0, C] = 10.0, 0.0
 
     base = agent(playout="random", in_flight=64, ramp=0, VO=0.0)
     search = NativeSearch(machine_of(UP_AND_ON).network, 0, base, 1, Halves(settings_row(base)))
@@ -92,9 +101,9 @@ def test_epsilon_may_differ_in_one_batch() -> None:
     """Simulations with ε = 0 play their role's best move only, the others any."""
 
     class Two(Recorder):
-        def ask(self, simulations: I32, settings: F32) -> None:
+        def ask(self, simulations: I32, settings: Settings) -> None:
             super().ask(simulations, settings)
-            settings[::2, 0, EPSILON], settings[1::2, 0, EPSILON] = 0.0, 1.0
+            settings.values[::2, 0, EPSILON], settings.values[1::2, 0, EPSILON] = 0.0, 1.0
 
     base = agent(playout="mast", in_flight=64, ramp=0)
     tuner = Two(settings_row(base))
@@ -110,9 +119,9 @@ def test_epsilon_may_differ_in_one_batch() -> None:
 
 def test_infinite_values_are_allowed() -> None:
     tuner = recorder(K=float("inf"), Ref=float("inf"), T=float("inf"))
-    settings = np.zeros((1, 2, COLUMNS), np.float32)
+    settings = new_settings(1, 2)
     tuner.ask(np.zeros(1, np.int32), settings)
-    assert np.isinf(settings[0, 0, K])
+    assert np.isinf(settings.values[0, 0, K])
     search = NativeSearch(
         machine_of("ticTacToe").network,
         0,

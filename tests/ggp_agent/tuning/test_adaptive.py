@@ -11,7 +11,7 @@ from ggp_agent.agents import find_agent
 from ggp_agent.parameters import PER_SIMULATION
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
-from ggp_agent.search.settings import F32, settings_row
+from ggp_agent.search.settings import F32, new_settings, settings_row
 from ggp_agent.tuning.adaptive import MOVES_AHEAD, SelfAdaptive, adaptive, share_of
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.model import ALL, KNOWN, MEAN
@@ -33,10 +33,11 @@ def tuned(name: str, *settings: str, roles: int = 2) -> SelfAdaptive:
 
 def asked(tuner: SelfAdaptive, count: int, roles: int = 2) -> F32:
     """The settings of `count` simulations, asked for at the first places of many."""
-    settings = np.full((512, roles, len(PER_SIMULATION)), np.nan, np.float32)
+    settings = new_settings(512, roles)
+    settings.row[:], settings.values[:] = -1, np.nan
     tuner.ask(FIRST[:count], settings)
-    assert np.isnan(settings[count:]).all()
-    return settings[:count]
+    assert (settings.row[count:] == -1).all()
+    return settings.values[settings.row[:count]]
 
 
 def test_rows_have_the_tuned_values_and_the_agents_own() -> None:
