@@ -59,7 +59,7 @@ from propnet.layout import Layout, layout_of, new_lanes
 from propnet.network import Network
 from propnet.vectors import LANES
 
-MANY = 32
+MANY = 64
 """Simulations in flight from which on some playouts may go on with the next batch."""
 LINGERING = 3
 """These are one in so many at most."""
