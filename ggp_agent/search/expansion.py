@@ -194,8 +194,8 @@ def expand(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, new: int) -
         known = node != NO_NODE
         if not known:
             node = _open_node(layout, lanes, tree, flight, k)
-            copy_state(flight.leaves, simulation, flight.states, k)
         if node == NO_NODE:
+            copy_state(flight.leaves, simulation, flight.states, k)
             flight.leaf[simulation] = NO_NODE
             continue
         link(tree, flight, simulation, flight.depth[simulation] - 1, node)

@@ -1,7 +1,7 @@
 """The places of combinations in flight: which simulations share one, and which are free.
 
-Letters as in `model`.  Rewards come simulation by simulation, the earlier ones first or not; tuners
-are told their sums by place.
+Letters as in `model`; a simulation is the number of its place in the search's flight.  Rewards come
+simulation by simulation, the earlier ones first or not; tuners are told their sums by place.
 """
 
 from __future__ import annotations
@@ -66,13 +66,14 @@ def take(places: Places, simulations: I32, share: int) -> int:
 @direct
 @entry
 def bring(places: Places, simulations: I32, rewards: F32) -> int:
-    """Sum up what simulations brought, `rewards` (n, R), by place; returns how many these are.
+    """Sum up what simulations (n,) brought by the places of combinations; returns how many.
 
-    Those of which all is known are free then.
+    `rewards` (B, R) are by simulation.  Places of which all is known are free then.
     """
     last, count = len(places.of), 0
     for i in range(len(simulations)):
-        place = places.of[simulations[i]]
+        simulation = simulations[i]
+        place = places.of[simulation]
         row = places.row[place]
         if row == NOWHERE:
             row = count
@@ -81,7 +82,7 @@ def bring(places: Places, simulations: I32, rewards: F32) -> int:
             places.totals[row, :] = 0.0
         places.weights[row] += 1
         for role in range(rewards.shape[1]):
-            places.totals[row, role] += rewards[i, role]
+            places.totals[row, role] += rewards[simulation, role]
     for row in range(count - 1, -1, -1):
         place = places.chosen[row]
         places.row[place] = NOWHERE

@@ -12,11 +12,13 @@ from ggp_agent.agents import find_agent
 from ggp_agent.search.flight import COUNT, EDGES, FREE, PICKS, SUM, TRANSITIONS
 from ggp_agent.search.memory import UNIT
 from ggp_agent.search.native import LINGERING, MANY, NativeSearch
+from ggp_agent.search.settings import F32, Settings
 from ggp_agent.search.tree import statistics
 from ggp_agent.tuning.adaptive import adaptive
 from ggp_agent.tuning.cma_es import CmaTuner
-from ggp_agent.tuning.model import ALL, ASKED, KNOWN
+from ggp_agent.tuning.model import ALL, ASKED, FIRST, KNOWN, MEAN
 from ggp_agent.tuning.tuners import TUNERS
+from propnet.layout import I32
 from tests.ggp_agent.search.positions import machine_of, native, nodes_of, search_on
 
 LONG = 80
@@ -203,3 +205,55 @@ def test_tuners_are_told_everything(name: str) -> None:
     assert arms[:, KNOWN].tolist() == [12000, 12000]
     if name != "fixed-random":
         assert arms[:, ASKED].tolist() == [12000, 12000]
+
+
+@pytest.mark.parametrize("name", ["random", "nmc", "ntbea", "lsi", "ea"])
+def test_rewards_go_to_the_values_that_brought_them(name: str) -> None:
+    tuned = find_agent(f"ap-{name}").with_settings(
+        ["in_flight=512", "ramp=0", "simulations=12000", "memory=64", "tune=2"]
+    )
+    tuner = adaptive(tuned, 2, 512, seed=1)
+    assert tuner is not None
+    model = tuner.tuner.model  # type: ignore[union-attr]
+    search = NativeSearch(machine_of(UNEVEN).network, 0, tuned, 1, tuner)
+    values, counts = np.zeros((512, 2), np.int32), np.zeros((2, model.arms.shape[1]))
+    totals, ask, tell = np.zeros_like(counts), tuner.ask, tuner.tell
+
+    def asked(simulations: I32, settings: Settings) -> None:
+        ask(simulations, settings)
+        values[simulations] = model.picks[settings.row[simulations], :, 0]
+
+    def told(simulations: I32, rewards: F32) -> None:
+        for role in range(2):
+            arms = model.shape[FIRST, 0] + values[simulations, role]
+            np.add.at(counts[role], arms, 1)
+            np.add.at(totals[role], arms, rewards[simulations, role])
+        tell(simulations, rewards)
+
+    tuner.ask, tuner.tell = asked, told  # type: ignore[method-assign]
+    left = watch(search)
+    search_on(search)
+    assert max(left) > 0
+    arms = slice(model.shape[FIRST, 0], model.shape[FIRST, 1])
+    assert (model.arms[:, arms, KNOWN] == counts[:, arms]).all()
+    sums = model.arms[:, arms, KNOWN] * model.arms[:, arms, MEAN]
+    assert sums == pytest.approx(totals[:, arms], rel=1e-4, abs=0.1)
+
+
+@pytest.mark.parametrize("name", ["random", "nmc", "cmaes"])
+def test_values_stay_while_a_playout_goes_on(name: str) -> None:
+    tuned = find_agent(f"ap-{name}").with_settings(["memory=64", "tune=2"])
+    tuner = adaptive(tuned, 2, 512, seed=1)
+    assert tuner is not None
+    search = NativeSearch(machine_of(UNEVEN).network, 0, tuned, 1, tuner)
+    settings, stage = search._flight.settings, search._flight.stage
+    compared = 0
+    for _ in range(30):
+        before = np.flatnonzero(stage)
+        values = settings.values[settings.row[before]].copy()
+        search.simulate(256, 1, 85)
+        for simulation, value in zip(before, values, strict=True):
+            if stage[simulation]:
+                assert (settings.values[settings.row[simulation]] == value).all()
+                compared += 1
+    assert compared > 100

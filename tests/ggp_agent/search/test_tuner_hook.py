@@ -117,6 +117,17 @@ def test_epsilon_may_differ_in_one_batch() -> None:
     assert ups[1::2].mean() < 9
 
 
+def test_without_a_tuner_all_share_the_agents_own_values() -> None:
+    base = agent(C=0.7, in_flight=64, ramp=0)
+    search = NativeSearch(machine_of(UP_AND_ON).network, 0, base, 1)
+    for _ in range(2):
+        search.simulate(64)
+        settings = search._flight.settings
+        assert (settings.values[settings.row] == settings_row(base)).all()
+        search.tuner.ask(np.arange(3, dtype=np.int32), other := new_settings(8, 2))
+        assert (other.values[other.row] == settings_row(base)).all()
+
+
 def test_infinite_values_are_allowed() -> None:
     tuner = recorder(K=float("inf"), Ref=float("inf"), T=float("inf"))
     settings = new_settings(1, 2)

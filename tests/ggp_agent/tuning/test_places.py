@@ -21,8 +21,12 @@ def brought(places: Places, count: int) -> list[tuple[int, int, float]]:
     ]
 
 
-def rewards(*values: float) -> np.ndarray:  # type: ignore[type-arg]
-    return np.array([[value, 1 - value] for value in values], np.float32)
+def rewards(**values: float) -> np.ndarray:  # type: ignore[type-arg]
+    """What simulations brought, by number: (8, 2); nothing is to look at the others."""
+    brought = np.full((8, 2), np.nan, np.float32)
+    for name, value in values.items():
+        brought[int(name[1:])] = value, 1 - value
+    return brought
 
 
 def test_neighbours_share_a_place() -> None:
@@ -37,7 +41,7 @@ def test_rewards_come_in_parts() -> None:
     places = new_places(2, 8)
     take(places, numbers(0, 1, 2, 3), 2)
     first, second = int(places.of[0]), int(places.of[2])
-    assert brought(places, bring(places, numbers(0, 2, 3), rewards(1, 0.5, 0.25))) == [
+    assert brought(places, bring(places, numbers(0, 2, 3), rewards(s0=1, s2=0.5, s3=0.25))) == [
         (first, 1, 1.0),
         (second, 2, 0.75),
     ]
@@ -46,12 +50,12 @@ def test_rewards_come_in_parts() -> None:
     take(places, numbers(0, 2, 3), 3)
     assert places.of[0] == second  # and taken
     assert places.of[1] == first
-    assert brought(places, bring(places, numbers(3, 1), rewards(0.0, 0.5))) == [
+    assert brought(places, bring(places, numbers(3, 1), rewards(s3=0.0, s1=0.5))) == [
         (second, 1, 0.0),
         (first, 1, 0.5),
     ]
     assert places.free[-1] == 7
-    assert len(brought(places, bring(places, numbers(0, 2), rewards(1, 1)))) == 1
+    assert len(brought(places, bring(places, numbers(0, 2), rewards(s0=1, s2=1)))) == 1
     assert places.free[-1] == 8
     assert sorted(places.free[:-1].tolist()) == list(range(8))
 
@@ -69,7 +73,7 @@ def test_no_place_is_given_twice() -> None:
             in_flight |= set(new)
         done = [s for s in sorted(in_flight) if dice.random() < 0.7]
         if done:
-            told = bring(places, numbers(*done), np.ones((len(done), 1), np.float32))
+            told = bring(places, numbers(*done), np.ones((64, 1), np.float32))
             assert places.weights[:told].sum() == places.totals[:told].sum() == len(done)
             in_flight -= set(done)
         assert 64 - places.free[-1] == len({int(places.of[s]) for s in in_flight})
