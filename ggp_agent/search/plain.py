@@ -33,6 +33,7 @@ from ggp_agent.search.settings import (
 )
 from ggp_agent.search.trace import Trace
 from ggp_agent.thinking import Interrupted
+from propnet.vectors import LANES
 
 STEPS_KEPT = 2
 UNSEEN = 100.0
@@ -100,7 +101,7 @@ class PlainSearch:
         self._roles = range(len(machine.roles))
         self._random = random.Random(seed)
         self.tuner: Tuner = tuner or FixedSettings(agent)
-        self._settings = new_settings(1, len(machine.roles))
+        self._settings = new_settings(LANES, len(machine.roles))
         self._nodes: dict[State, Node] = {}
         self._mast: dict[tuple[int, Move], Average] = {}
         self._step = 0
@@ -175,7 +176,8 @@ class PlainSearch:
     def _simulate(self, deadline: float) -> bool:
         """One simulation; False where the time ran out in it."""
         self.tuner.ask(ALONE, self._settings)
-        simulation = Simulation(self._settings.values[0])
+        row = self._settings.row[ALONE[0]]
+        simulation = Simulation(self._settings.values[row])
         simulation.reference = [self._root] * len(self._roles)
         node, new = self._root, False
         while True:

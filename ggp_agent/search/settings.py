@@ -47,7 +47,8 @@ class Tuner(Protocol):
     def ask(self, simulations: I32, settings: Settings) -> None:
         """Give new simulations at these places (n,) rows of values.
 
-        Rows of other simulations in flight stay as they are.
+        Rows of other simulations in flight stay as they are.  There are as many rows as the tuner
+        may have simulations in flight, or more.
         """
 
     def tell(self, simulations: I32, rewards: F32) -> None:

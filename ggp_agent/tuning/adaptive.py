@@ -68,6 +68,7 @@ class SelfAdaptive:
     def ask(self, simulations: I32, settings: Settings) -> None:
         """See `Tuner.ask`; rows go by the places of combinations."""
         known, tuner = self._places, self.tuner
+        assert len(settings.row) >= len(known.of), "every place needs a row"
         number = take(known, simulations, share_of(len(simulations)))
         places = known.chosen[:number]
         tuner.ask(places, known.weights[:number])

@@ -10,7 +10,7 @@ import pytest
 from ggp_agent.agents import find_agent
 from ggp_agent.parameters import PER_SIMULATION
 from ggp_agent.search.native import NativeSearch
-from ggp_agent.search.plain import PlainSearch
+from ggp_agent.search.plain import Node, PlainSearch, Simulation
 from ggp_agent.search.settings import F32, new_settings, settings_row
 from ggp_agent.tuning.adaptive import MOVES_AHEAD, SelfAdaptive, adaptive, share_of
 from ggp_agent.tuning.cma_es import CmaTuner
@@ -95,7 +95,17 @@ def test_the_plain_search_does_too() -> None:
     tuner = tuned("ap-ntbea")
     agent = find_agent("ap-ntbea").with_settings(["simulations=40"])
     search = PlainSearch(machine_of("ticTacToe"), 0, agent, 1, tuner)
+    used, back_up = [], search._back_up
+
+    def noted(simulation: Simulation, node: Node, goals: list[int]) -> None:
+        used.append(simulation.settings.copy())
+        back_up(simulation, node, goals)
+
+    search._back_up = noted  # type: ignore[method-assign, assignment]
     search_on(search)
+    values = np.array(used)[:, :, K]
+    assert set(values.ravel().tolist()) <= set(tuner._table[0].tolist())
+    assert len(np.unique(values)) > 3
     assert not isinstance(tuner.tuner, CmaTuner)
     assert tuner.tuner.model.arms[:, ALL, KNOWN].tolist() == [40, 40]
 
