@@ -17,7 +17,7 @@ import numpy as np
 from ggp_agent.agents import Agent
 from ggp_agent.errors import ParameterError
 from ggp_agent.parameters import PER_SIMULATION
-from ggp_agent.search.kernel import direct, entry
+from ggp_agent.search.kernel import direct, entry, part
 from ggp_agent.search.settings import Settings, Tuner, settings_row
 from ggp_agent.search.trace import Trace
 from ggp_agent.tuning.cma_es import CmaTuner
@@ -185,8 +185,7 @@ def fill_rows(
     With an agent's own `row` (COLUMNS,), and what was picked: `picks` (B, R, d) are by place, the
     `columns` (d,) those of the variables, and `table` has their values.
     """
-    for simulation in simulations:
-        settings.row[simulation] = place_of[simulation]
+    _give_rows(settings, simulations, place_of)
     for place in places:
         for role in range(picks.shape[1]):
             values = settings.values[place, role]
@@ -202,9 +201,15 @@ def copy_rows(
     settings: Settings, simulations: I32, place_of: I32, places: I32, turn_at: I32, rows: F32
 ) -> None:
     """The same with `rows` (T, R, COLUMNS), by the turns of the places."""
-    for simulation in simulations:
-        settings.row[simulation] = place_of[simulation]
+    _give_rows(settings, simulations, place_of)
     for place in places:
         for role in range(rows.shape[1]):
             for column in range(rows.shape[2]):
                 settings.values[place, role, column] = rows[turn_at[place], role, column]
+
+
+@part
+def _give_rows(settings: Settings, simulations: I32, place_of: I32) -> None:
+    """Simulations use the rows of their combinations' places."""
+    for simulation in simulations:
+        settings.row[simulation] = place_of[simulation]

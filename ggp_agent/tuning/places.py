@@ -71,8 +71,7 @@ def bring(places: Places, simulations: I32, rewards: F32) -> int:
     `rewards` (B, R) are by simulation.  Places of which all is known are free then.
     """
     last, count = len(places.of), 0
-    for i in range(len(simulations)):
-        simulation = simulations[i]
+    for simulation in simulations:
         place = places.of[simulation]
         row = places.row[place]
         if row == NOWHERE:
