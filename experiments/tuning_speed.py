@@ -27,7 +27,7 @@ from ggp_agent.cli import run
 from ggp_agent.cli.bench_search import search_positions
 from ggp_agent.library import find_game
 from ggp_agent.search.native import NativeSearch
-from ggp_agent.search.settings import F32, FixedSettings, Settings, Tuner, new_settings
+from ggp_agent.search.settings import F32, F64, FixedSettings, Tuner, new_settings
 from ggp_agent.tuning.adaptive import SelfAdaptive
 from propnet.layout import I32
 from propnet.machine import PropnetStateMachine
@@ -41,7 +41,7 @@ class Switch:
 
     def __init__(self, agent: Agent, roles: int) -> None:
         self._agent = agent
-        self._aside = new_settings(LANES, roles)
+        self._aside = new_settings(LANES, roles).values
         self.switch(None, used=False)
 
     def switch(self, tuner: Tuner | None, *, used: bool) -> None:
@@ -49,17 +49,21 @@ class Switch:
         self._tuner, self._used = tuner, used
         self._fixed = FixedSettings(self._agent)  # which finds other values in the settings
 
-    def ask(self, simulations: I32, settings: Settings) -> None:
+    def share(self, count: int) -> int:
+        """See `Tuner.share`."""
+        return (self._tuner or self._fixed).share(count)
+
+    def ask(self, rows: I32, weights: I32, values: F32) -> None:
         """See `Tuner.ask`."""
         if self._tuner:
-            self._tuner.ask(simulations, settings if self._used else self._aside)
+            self._tuner.ask(rows, weights, values if self._used else self._aside)
         if not self._used:
-            self._fixed.ask(simulations, settings)
+            self._fixed.ask(rows, weights, values)
 
-    def tell(self, simulations: I32, rewards: F32) -> None:
+    def tell(self, rows: I32, totals: F64, weights: I32) -> None:
         """See `Tuner.tell`."""
         if self._tuner:
-            self._tuner.tell(simulations, rewards)
+            self._tuner.tell(rows, totals, weights)
 
     def new_move(self) -> None:
         """See `Tuner.new_move`."""
@@ -96,17 +100,18 @@ def main(
         if compilation is not None:
             compilation.wait(60)
         agent, roles = find_agent("ap").with_settings([f"seconds={seconds}"]), machine.roles
-        switch, everything = Switch(agent, len(roles)), np.arange(LANES, dtype=np.int32)
-        settings = new_settings(LANES, len(roles))
+        switch, settings = Switch(agent, len(roles)), new_settings(LANES, len(roles))
+        one = np.ones(1, np.int32)
         search = NativeSearch(machine.network, 0, agent, seed, switch, machine.layout)
         ratios: dict[str, list[float]] = {column: [] for column in columns}
+        for _ in range(3):  # loads kernels, and touches the memory that searches will need
+            _speed(search, machine.initial_state)
         for state in search_positions(machine, positions, seed):
-            _speed(search, state)  # loads kernels and touches memory
             for name in names:
                 tuned = find_agent(f"ap-{name}").with_settings([f"tune={parameters}"])
                 warm, tuner = (SelfAdaptive(tuned, len(roles), LANES, seed) for _ in range(2))
-                warm.ask(everything, settings)
-                warm.tell(everything, np.zeros((LANES, len(roles)), np.float32))
+                warm.ask(settings.free[:1], one, settings.values)
+                warm.tell(settings.free[:1], settings.totals[:1], one)
                 speeds = [_speed(search, state)]
                 for used in (True, False):
                     switch.switch(tuner, used=used)

@@ -15,7 +15,13 @@ from ggp_agent.agents import Agent
 from ggp_agent.search.kernel import part
 from ggp_agent.search.memory import aligned
 from ggp_agent.search.scoring import LANES as GROUP
-from ggp_agent.search.settings import Settings, new_settings
+from ggp_agent.search.settings import (
+    Settings,
+    add_rewards,
+    free_rows,
+    give_rows,
+    new_settings,
+)
 from propnet.choice import CHANCE_PLANES
 from propnet.layout import I32, U64, Layout
 from propnet.vectors import LANES, rows
@@ -27,9 +33,9 @@ RANDOM, MAST, GIBBS = 0, 1, 2
 
 POLICIES = {"random": RANDOM, "mast": MAST, "gibbs": GIBBS}
 
-SIMULATIONS, PLAYOUTS, TRANSITIONS, EDGES, DEEPEST, ROUNDS = range(6)
-"""What `totals` counts: simulations, playouts, transitions in playouts, edges of the tree that
-were passed, the longest path, and evaluations for new nodes."""
+TRANSITIONS, EDGES, DEEPEST, ROUNDS = range(4)
+"""What `totals` counts: transitions in playouts, edges of the tree that were passed, the longest
+path, and evaluations for new nodes."""
 
 NODE, STATISTICS, MOVES_THERE, MOVER, TABLE, PICKS = range(6)
 """What `path` holds of a step: the node that was left, its block of statistics, its number of
@@ -68,8 +74,6 @@ class Flight(NamedTuple):
     """(2, B) numbers of simulations on their way down, and of those at a new state"""
     free: I32
     """(B,) the places that are free, in order, and then those that were before"""
-    done: I32
-    """(B,) the places of the simulations that the last batch brought to their ends, likewise"""
     leaves: U64
     """(B, state_words) the states from which playouts start, or go on"""
     states: U64
@@ -114,7 +118,7 @@ class Flight(NamedTuple):
     random: U64
     """(1,) generator of the tree's dice"""
     totals: NDArray[np.int64]
-    """(6,) see SIMULATIONS"""
+    """(4,) see TRANSITIONS"""
     chance: int
     """number of the role that stands for chance and draws its moves uniformly; -1: none"""
     grave: bool
@@ -141,7 +145,6 @@ def new_flight(layout: Layout, agent: Agent, chance: int, seed: int) -> Flight:
         reference=np.zeros((LANES, roles), np.int32),
         lists=np.zeros((2, LANES), np.int32),
         free=np.arange(LANES, dtype=np.int32),
-        done=np.zeros(LANES, np.int32),
         leaves=np.zeros((LANES, words), np.uint64),
         states=np.zeros((LANES, words), np.uint64),
         joint=np.zeros((LANES, roles), np.int32),
@@ -163,7 +166,7 @@ def new_flight(layout: Layout, agent: Agent, chance: int, seed: int) -> Flight:
         log_roots=np.sqrt(np.log(numbers)).astype(np.float32),
         inverse_roots=(np.float32(1.0) / np.sqrt(numbers.astype(np.float32))).astype(np.float32),
         random=random.integers(0, 2**64, size=1, dtype=np.uint64),
-        totals=np.zeros(6, np.int64),
+        totals=np.zeros(4, np.int64),
         chance=chance,
         grave=agent["selection"] == "grave",
         policy=POLICIES[str(agent["playout"])],
@@ -174,13 +177,14 @@ def new_flight(layout: Layout, agent: Agent, chance: int, seed: int) -> Flight:
 
 
 @part
-def take_places(flight: Flight, count: int) -> int:
-    """Simulations begin at the first `count` free places.
+def take_places(flight: Flight, count: int, share: int) -> int:
+    """Simulations begin at the first `count` free places; `share` have a row of settings.
 
     Returns how many places there are up to the last one that is not free.
     """
     for i in range(count):
         flight.stage[flight.free[i]] = READY
+    give_rows(flight.settings, flight.free, count, share)
     last = len(flight.stage)
     while last > 0 and flight.stage[last - 1] == FREE:
         last -= 1
@@ -188,18 +192,19 @@ def take_places(flight: Flight, count: int) -> int:
 
 
 @part
-def leave_places(flight: Flight) -> int:
-    """List the simulations that are done, whose places are free then, and all free places.
+def leave_places(flight: Flight) -> tuple[int, int]:
+    """Sum up what the simulations that are done brought; list all places that are free then.
 
-    Returns how many simulations these are.
+    Returns how many simulations these are, and how many rows of settings they had.
     """
-    done, free = 0, 0
+    done, told, free = 0, 0, 0
     for place in range(len(flight.stage)):
         if flight.stage[place] == DONE:
             flight.stage[place] = FREE
-            flight.done[done] = place
+            told = add_rewards(flight.settings, place, flight.rewards, told)
             done += 1
         if flight.stage[place] == FREE:
             flight.free[free] = place
             free += 1
-    return done
+    free_rows(flight.settings, told)
+    return done, told

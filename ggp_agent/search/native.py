@@ -24,15 +24,13 @@ from ggp_agent.search.final import RootMove, choose_move
 from ggp_agent.search.flight import (
     DEEPEST,
     EDGES,
-    PLAYOUTS,
-    SIMULATIONS,
     TRANSITIONS,
     new_flight,
 )
 from ggp_agent.search.mast import decay
 from ggp_agent.search.memory import NO_BLOCK, ORDERS, UNIT
 from ggp_agent.search.scoring import LANES as GROUP
-from ggp_agent.search.settings import FixedSettings, Tuner
+from ggp_agent.search.settings import FixedSettings, Tuner, heads
 from ggp_agent.search.simulation import simulate_batch
 from ggp_agent.search.trace import Trace, principal_variation
 from ggp_agent.search.tree import (
@@ -101,6 +99,10 @@ class NativeSearch:
         self.tuner: Tuner = tuner or FixedSettings(agent)
         self._tree = self._room()
         self._root = NO_NODE
+        settings = self._flight.settings
+        self._free, self._told = heads(settings.free), heads(settings.told)
+        self._told_weights, self._told_totals = heads(settings.weights), heads(settings.totals)
+        self._weights = heads(np.zeros(LANES, np.int32))
         self._batch_seconds = self._landing_seconds = self._seconds = 0.0
         self._playing = 0
         self.enter(self._layout.initial.tobytes(), None)
@@ -109,6 +111,7 @@ class NativeSearch:
         """See `Thinker.enter`; keeps what the tree knows of the new state."""
         assert isinstance(state, bytes)
         self._flight.totals[:] = 0
+        self._simulations = self._playouts = 0
         self._seconds = 0.0
         self._batch_seconds /= 2  # one slow batch must not stop the thinking of later moves
         self._landing_seconds /= 2
@@ -133,35 +136,35 @@ class NativeSearch:
         self._record = self._tree.nodes[self._root]  # not a copy, and nor are the bounds
         self._bounds = self._tree.scores[self._root, self._role]
         self._record["step"] = self._tree.counters[STEP]
+        self._is_open = bool(self._record["kind"] == OPEN)
+        self._visits = int(self._record["visits"])
 
     def think(self, deadline: float, interrupted: Interrupted) -> None:
         """See `Thinker.think`."""
         budget = int(self._agent.number("simulations"))
         deadline = within(deadline, self._agent.number("seconds"), self._seconds)
-        available = math.inf if budget else deadline - time.monotonic()
+        now = time.monotonic()
+        available = math.inf if budget else deadline - now
         while self.is_worth_it() and not interrupted():
-            started = time.monotonic()
             # the first batch in a state is run in any case: the last one may have been held up
-            estimate = 0.0
-            if self._flight.totals[SIMULATIONS]:
-                estimate = self._batch_seconds + self._landing_seconds
-            if started + estimate >= deadline:
+            estimate = self._batch_seconds + self._landing_seconds if self._simulations else 0.0
+            if now + estimate >= deadline:
                 break
             batch = self._in_flight(available)
             if budget:
-                left = budget - int(self._flight.totals[SIMULATIONS])
+                left = budget - self._simulations
                 if left <= 0:
                     break
                 batch = min(batch, left + self._playing)
-            playouts = self._playouts(batch)
+            playouts = self._playouts_of(batch)
             may_linger = playouts == 1 and batch >= MANY
             self.simulate(batch, playouts, batch // LINGERING if may_linger else 0)
-            self._batch_seconds = time.monotonic() - started
+            started, now = now, time.monotonic()
+            self._batch_seconds = now - started
             self._seconds += self._batch_seconds
         if self._playing:
-            started = time.monotonic()
             self.simulate(0)
-            self._landing_seconds = time.monotonic() - started
+            self._landing_seconds = time.monotonic() - now
             self._seconds += self._landing_seconds
 
     def simulate(self, batch: int, playouts: int = 1, lingering: int = 0) -> None:
@@ -169,15 +172,29 @@ class NativeSearch:
 
         At most `lingering` playouts are not over then, and go on with the next batch.
         """
-        flight = self._flight
-        new = max(0, batch - self._playing)
+        tuner, new, share = self.tuner, max(0, batch - self._playing), 1
         if new:
-            self.tuner.ask(flight.free[:new], flight.settings)
-        done = simulate_batch(
-            self._layout, self._lanes, self._tree, flight, self._root, new, playouts, lingering
+            share = tuner.share(new)
+            rows = (new + share - 1) // share
+            weights = self._weights[rows]
+            weights.fill(share)
+            weights[-1] = new - share * (rows - 1)
+            tuner.ask(self._free[rows], weights, self._flight.settings.values)
+        done, told, self._visits = simulate_batch(
+            self._layout,
+            self._lanes,
+            self._tree,
+            self._flight,
+            self._root,
+            new,
+            share,
+            playouts,
+            lingering,
         )
-        self.tuner.tell(flight.done[:done], flight.rewards)
         self._playing += new - done
+        self._simulations += new
+        self._playouts += new * playouts
+        tuner.tell(self._told[told], self._told_totals[told], self._told_weights[told])
 
     def choose(self) -> Move:
         """See `Thinker.choose`."""
@@ -223,13 +240,13 @@ class NativeSearch:
     def trace(self) -> Trace:
         """What the thinking in the present state found."""
         totals, tree = self._flight.totals, self._tree
-        simulations = int(totals[SIMULATIONS])
+        simulations = self._simulations
         edges, transitions = int(totals[EDGES]), int(totals[TRANSITIONS])
         pool = len(tree.pool.order) - int(tree.pool.free[ORDERS])
         fixed = bytes_per_node(tree.states.shape[1], len(tree.best))
         return Trace(
             simulations=simulations,
-            playouts=int(totals[PLAYOUTS]),
+            playouts=self._playouts,
             visited_nodes=edges + transitions,
             seconds=self._seconds,
             tree_nodes=int(tree.counters[USED]),
@@ -250,10 +267,12 @@ class NativeSearch:
 
     def is_worth_it(self) -> bool:
         """Whether thinking can still find out anything."""
-        if self._record["kind"] != OPEN or self._record["visits"] >= MAX_VISITS:
+        if not self._is_open or self._visits >= MAX_VISITS:
             return False
+        if not self._solves:
+            return True
         low, high = self.score_bounds()
-        return low < high or not self._solves
+        return low < high
 
     def _in_flight(self, available: float) -> int:
         """Simulations in flight: few while the tree is small, for they would repeat each other.
@@ -267,11 +286,10 @@ class NativeSearch:
             return self._most
         batches = available / self._batch_seconds if self._batch_seconds else math.inf
         least = min(64, int(6400 / max(1.0, batches)))
-        visits = int(self._record["visits"])
-        share = (1 + visits / self._doubling) / self._ramp
-        return max(1, min(self._most, max(least, int(visits * share))))
+        share = (1 + self._visits / self._doubling) / self._ramp
+        return max(1, min(self._most, max(least, int(self._visits * share))))
 
-    def _playouts(self, batch: int) -> int:
+    def _playouts_of(self, batch: int) -> int:
         """Playouts per leaf: no more than the lanes allow, one while some go on from before."""
         if self._playing:
             return 1

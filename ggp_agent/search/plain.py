@@ -20,6 +20,7 @@ from ggp_agent.agents import Agent
 from ggp_agent.clock import within
 from ggp_agent.search.final import RootMove, choose_move
 from ggp_agent.search.settings import (
+    COLUMNS,
     EPSILON,
     FPU,
     REF,
@@ -29,17 +30,15 @@ from ggp_agent.search.settings import (
     K,
     T,
     Tuner,
-    new_settings,
 )
 from ggp_agent.search.trace import Trace
 from ggp_agent.thinking import Interrupted
-from propnet.vectors import LANES
 
 STEPS_KEPT = 2
 UNSEEN = 100.0
 
-ALONE = np.zeros(1, np.int32)
-"""The place of the only simulation in flight."""
+ONLY_ROW, ONE = np.zeros(1, np.int32), np.ones(1, np.int32)
+"""The row of settings of the only simulation in flight, and how many there are."""
 
 
 @dataclass(slots=True)
@@ -101,7 +100,7 @@ class PlainSearch:
         self._roles = range(len(machine.roles))
         self._random = random.Random(seed)
         self.tuner: Tuner = tuner or FixedSettings(agent)
-        self._settings = new_settings(LANES, len(machine.roles))
+        self._values = np.zeros((1, len(machine.roles), COLUMNS), np.float32)
         self._nodes: dict[State, Node] = {}
         self._mast: dict[tuple[int, Move], Average] = {}
         self._step = 0
@@ -175,9 +174,8 @@ class PlainSearch:
 
     def _simulate(self, deadline: float) -> bool:
         """One simulation; False where the time ran out in it."""
-        self.tuner.ask(ALONE, self._settings)
-        row = self._settings.row[ALONE[0]]
-        simulation = Simulation(self._settings.values[row])
+        self.tuner.ask(ONLY_ROW, ONE, self._values)
+        simulation = Simulation(self._values[0])
         simulation.reference = [self._root] * len(self._roles)
         node, new = self._root, False
         while True:
@@ -194,7 +192,7 @@ class PlainSearch:
         if goals is None:
             return False
         self._back_up(simulation, node, goals)
-        self.tuner.tell(ALONE, np.array([goals], np.float32) / np.float32(100))
+        self.tuner.tell(ONLY_ROW, np.array([goals]) / 100, ONE)
         return True
 
     def _find(self, state: State) -> Node | None:

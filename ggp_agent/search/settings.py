@@ -1,8 +1,8 @@
 """The parameters that control single simulations, and who sets them.
 
-Simulations in flight have places.  Before a batch of n simulations a `Tuner` is asked for values,
-per role, at n places that are free; it is told the rewards of every role when they are there,
-most of them after the same batch.  One simulation in flight means n = 1: ask, simulate, tell.
+Their values are in rows, which many simulations in flight may share: who tunes them chooses values
+for a row at a time, and learns what all simulations of a row brought together, some of them later
+than others.  One simulation in flight means one row with one simulation: ask, simulate, tell.
 
 Letters: B simulations in flight at most, R roles.
 """
@@ -10,51 +10,127 @@ Letters: B simulations in flight at most, R roles.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ggp_agent.agents import Agent
 from ggp_agent.parameters import PER_SIMULATION
+from ggp_agent.search.kernel import part
 from propnet.layout import I32
 
 F32 = NDArray[np.float32]
+F64 = NDArray[np.float64]
 
 C, EPSILON, K, REF, VO, T, FPU = range(7)
-"""Columns of the settings, see `ggp_agent.parameters.PER_SIMULATION`."""
+"""Columns of the values, see `ggp_agent.parameters.PER_SIMULATION`."""
 
 COLUMNS = len(PER_SIMULATION)
 
 
 class Settings(NamedTuple):
-    """The values that simulations in flight use, in rows which many of them may share."""
+    """Rows of values, which simulations have which, and what the last batch brought."""
 
-    row: I32
-    """(B,) by place, the number of a simulation's row"""
     values: F32
-    """(B, R, COLUMNS) inf is allowed"""
+    """(B, R, COLUMNS) by row; inf is allowed"""
+    row: I32
+    """(B,) the row of a simulation, by place"""
+    left: I32
+    """(B,) simulations that a row still has in flight"""
+    free: I32
+    """(B,) the rows that have none, in order, and then those that were free before"""
+    told: I32
+    """(B,) the rows of the simulations that were done last, all different"""
+    weights: I32
+    """(B,) how many these were, for each of `told`"""
+    totals: F64
+    """(B, R) the sums of their rewards, likewise"""
+    slot: I32
+    """(B,) by row, its place in `told`, NOWHERE between batches"""
+
+
+NOWHERE = -1
 
 
 def new_settings(most: int, roles: int) -> Settings:
-    """Room for at most `most` simulations in flight."""
-    return Settings(np.zeros(most, np.int32), np.zeros((most, roles, COLUMNS), np.float32))
+    """For at most `most` simulations in flight."""
+    return Settings(
+        values=np.zeros((most, roles, COLUMNS), np.float32),
+        row=np.zeros(most, np.int32),
+        left=np.zeros(most, np.int32),
+        free=np.arange(most, dtype=np.int32),
+        told=np.zeros(most, np.int32),
+        weights=np.zeros(most, np.int32),
+        totals=np.zeros((most, roles)),
+        slot=np.full(most, NOWHERE, np.int32),
+    )
+
+
+def heads(array: NDArray[Any]) -> list[NDArray[Any]]:
+    """The first n items of an array, for every n, as views: to make one takes a while."""
+    return [array[:n] for n in range(len(array) + 1)]
+
+
+@part
+def give_rows(settings: Settings, simulations: I32, count: int, share: int) -> None:
+    """Give the first `count` of the simulations the first free rows, `share` neighbours one."""
+    for group in range((count + share - 1) // share):
+        row, first = settings.free[group], group * share
+        last = min(first + share, count)
+        for i in range(first, last):
+            settings.row[simulations[i]] = row
+        settings.left[row] = last - first
+
+
+@part
+def add_rewards(settings: Settings, simulation: int, rewards: F32, told: int) -> int:
+    """Add a simulation's rewards (B, R), by place, to its row's; returns the rows told by now."""
+    row = settings.row[simulation]
+    slot = settings.slot[row]
+    if slot == NOWHERE:
+        slot = told
+        told += 1
+        settings.slot[row], settings.told[slot], settings.weights[slot] = slot, row, 0
+        for role in range(rewards.shape[1]):
+            settings.totals[slot, role] = 0.0
+    settings.weights[slot] += 1
+    for role in range(rewards.shape[1]):
+        settings.totals[slot, role] += rewards[simulation, role]
+    return told
+
+
+@part
+def free_rows(settings: Settings, told: int) -> None:
+    """List the rows that are free once what is told of so many is known."""
+    for slot in range(told):
+        row = settings.told[slot]
+        settings.slot[row] = NOWHERE
+        settings.left[row] -= settings.weights[slot]
+    free = 0
+    for row in range(len(settings.left)):
+        if settings.left[row] == 0:
+            settings.free[free] = row
+            free += 1
 
 
 class Tuner(Protocol):
     """Sets the parameters of every simulation, for every role."""
 
-    def ask(self, simulations: I32, settings: Settings) -> None:
-        """Give new simulations at these places (n,) rows of values.
+    def share(self, count: int) -> int:
+        """How many of `count` new simulations are to share a row."""
 
-        Rows of other simulations in flight stay as they are.  There are as many rows as the tuner
-        may have simulations in flight, or more.
+    def ask(self, rows: I32, weights: I32, values: F32) -> None:
+        """Write values to these rows (n,), which are free, each for so many simulations.
+
+        Other rows of `values`, which has as many as the tuner may have simulations in flight or
+        more, stay as they are.  All `weights` (n,) are the same, but for the last.
         """
 
-    def tell(self, simulations: I32, rewards: F32) -> None:
-        """What the simulations at these places (n,) brought every role, in [0, 1].
+    def tell(self, rows: I32, totals: F64, weights: I32) -> None:
+        """What simulations with these rows' (n,) values brought: for each so many, summed up.
 
-        `rewards` (B, R), by place.
+        `totals` (n, R) has the sums of every role's rewards, each in [0, 1].
         """
 
     def new_move(self) -> None:
@@ -72,15 +148,19 @@ class FixedSettings:
 
     def __init__(self, agent: Agent) -> None:
         self._row = settings_row(agent)
-        self._filled: Settings | None = None
+        self._filled: F32 | None = None
 
-    def ask(self, simulations: I32, settings: Settings) -> None:
+    def share(self, count: int) -> int:
+        """See `Tuner.share`; all."""
+        return count
+
+    def ask(self, rows: I32, weights: I32, values: F32) -> None:
         """See `Tuner.ask`."""
-        if settings is not self._filled:
-            settings.row[:], settings.values[:] = 0, self._row
-            self._filled = settings
+        if values is not self._filled:
+            values[:] = self._row
+            self._filled = values
 
-    def tell(self, simulations: I32, rewards: F32) -> None:
+    def tell(self, rows: I32, totals: F64, weights: I32) -> None:
         """See `Tuner.tell`; nothing is learned."""
 
     def new_move(self) -> None:

@@ -13,8 +13,6 @@ from ggp_agent.search.expansion import expand
 from ggp_agent.search.flight import (
     DONE,
     OVER,
-    PLAYOUTS,
-    SIMULATIONS,
     Flight,
     leave_places,
     take_places,
@@ -41,17 +39,19 @@ def simulate_batch(
     flight: Flight,
     root: int,
     new: int,
+    share: int,
     playouts: int,
     lingering: int,
-) -> int:
+) -> tuple[int, int, int]:
     """Begin `new` simulations at the first free places, with `playouts` playouts per leaf.
 
-    Their parameters are in `flight.settings`; the places up to the last one times `playouts` are
-    512 at most.  Those that were left playing go on.  At most `lingering` of all are left playing
-    (0 where there are several playouts), none in a full tree; the others are done: `flight.done`
-    lists them, `flight.rewards` has their rewards.  Returns how many these are.
+    Each `share` of them have the values in one of the first free rows of `flight.settings`.  The
+    places up to the last one times `playouts` are 512 at most.  Those that were left playing go on.
+    At most `lingering` of all are left playing (0 where there are several playouts), none in a full
+    tree; the others are done, and the settings have what their rows brought.  Returns how many
+    simulations are done, how many rows of theirs there are, and the visits of the root.
     """
-    batch = take_places(flight, new)
+    batch = take_places(flight, new, share)
     spare_more(tree)
     if lacks_room(tree, batch):
         lingering = 0  # their paths would be in the way
@@ -67,10 +67,9 @@ def simulate_batch(
         if begun > 1 and (rounds == PATIENT_ROUNDS or waiting * WORTH_A_ROUND < begun):
             waiting = 0
     land(tree, flight, batch)
-    flight.totals[SIMULATIONS] += begun
-    flight.totals[PLAYOUTS] += begun * playouts
     _finish(layout, lanes, tree, flight, batch, playouts, lingering)
-    return leave_places(flight)
+    done, told = leave_places(flight)
+    return done, told, tree.nodes[root].visits
 
 
 @kernel

@@ -4,8 +4,8 @@ Sironi, Liu, Winands (2020), section IV-A: before each simulation the tuner of e
 combination of values, all of which control that simulation together, and afterwards each learns its
 role's reward.  What they have learned lives for one game.
 
-With many simulations in flight neighbours share a combination (see `share_of`), for choosing one
-would take as long as a good part of the simulation.
+With many simulations in flight neighbours share a combination (see `SelfAdaptive.share`), for
+choosing one would take as long as a good part of the simulation.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import numpy as np
 from ggp_agent.agents import Agent
 from ggp_agent.errors import ParameterError
 from ggp_agent.parameters import PER_SIMULATION
-from ggp_agent.search.kernel import direct, entry, part
-from ggp_agent.search.settings import Settings, Tuner, settings_row
+from ggp_agent.search.kernel import direct, entry
+from ggp_agent.search.settings import Tuner, settings_row
 from ggp_agent.search.trace import Trace
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.insight import insight
-from ggp_agent.tuning.places import bring, new_places, take
+from ggp_agent.tuning.model import ALL, KNOWN
 from ggp_agent.tuning.side_information import LsiTuner
-from ggp_agent.tuning.space import F32, I32, Space, read_space
+from ggp_agent.tuning.space import F32, F64, I32, Space, read_space
 from ggp_agent.tuning.tuners import make_tuner
 
 MOVES_AHEAD = 3
@@ -46,7 +46,6 @@ class SelfAdaptive:
         self.space = space_of(agent)
         self._name = str(agent["tuner"])
         self.tuner = make_tuner(self._name, self.space, roles, most, seed)
-        self._places = new_places(roles, most)
         self._row = settings_row(agent)
         if isinstance(self.tuner, CmaTuner):
             self._rows = np.tile(self._row, (len(self.tuner.points), roles, 1))
@@ -54,8 +53,7 @@ class SelfAdaptive:
         self._columns = np.array([PER_SIMULATION.index(n) for n in self.space.columns], np.int32)
         self._table = self.space.table().astype(np.float32)
         self._trace: Callable[[], Trace] | None = None
-        self._told = self._batches = 0
-        self._length = 0.0
+        self._batches, self._length = 0, 0.0
         if isinstance(self.tuner, CmaTuner):
             self.tuner.most = int(agent.number("in_flight"))
         if isinstance(self.tuner, LsiTuner):
@@ -65,36 +63,25 @@ class SelfAdaptive:
         """Where to learn how long simulated games are; LSI needs this for its budget."""
         self._trace = trace
 
-    def ask(self, simulations: I32, settings: Settings) -> None:
-        """See `Tuner.ask`; rows go by the places of combinations."""
-        known, tuner = self._places, self.tuner
-        assert len(settings.row) >= len(known.of), "every place needs a row"
-        number = take(known, simulations, share_of(len(simulations)))
-        places = known.chosen[:number]
-        tuner.ask(places, known.weights[:number])
+    def share(self, count: int) -> int:
+        """See `Tuner.share`."""
+        return max(1, min(MOST_SHARING, count // LEAST_COMBINATIONS))
+
+    def ask(self, rows: I32, weights: I32, values: F32) -> None:
+        """See `Tuner.ask`."""
+        tuner = self.tuner
+        tuner.ask(rows, weights)
         if isinstance(tuner, CmaTuner):
             if tuner.version != self._version:
                 self._version = tuner.version
                 self._rows[:, :, self._columns] = self.space.values_between(tuner.points)
-            copy_rows(settings, simulations, known.of, places, tuner.turn_at, self._rows)
+            copy_rows(values, rows, tuner.turn_at, self._rows)
         else:
-            fill_rows(
-                settings,
-                simulations,
-                known.of,
-                places,
-                tuner.model.picks,
-                self._row,
-                self._table,
-                self._columns,
-            )
+            fill_rows(values, rows, tuner.model.picks, self._row, self._table, self._columns)
 
-    def tell(self, simulations: I32, rewards: F32) -> None:
+    def tell(self, rows: I32, totals: F64, weights: I32) -> None:
         """See `Tuner.tell`."""
-        number = bring(self._places, simulations, rewards)
-        known = self._places
-        self.tuner.tell(known.chosen[:number], known.totals[:number], known.weights[:number])
-        self._told += len(simulations)
+        self.tuner.tell(rows, totals, weights)
         if isinstance(self.tuner, LsiTuner) and self.tuner.samples is None and self._trace:
             if self._batches % LOOK_EVERY == 0:
                 self._length = mean_length(self._trace())
@@ -107,13 +94,10 @@ class SelfAdaptive:
 
     def new_move(self) -> None:
         """See `Tuner.new_move`; after the start clock LSI's budget is fixed."""
-        if isinstance(self.tuner, LsiTuner) and self.tuner.samples is None and self._told:
-            self.tuner.samples = round(self._told * MOVES_AHEAD * max(1.0, self._length))
-
-
-def share_of(count: int) -> int:
-    """How many of `count` simulations in flight share a combination."""
-    return max(1, min(MOST_SHARING, count // LEAST_COMBINATIONS))
+        if isinstance(self.tuner, LsiTuner) and self.tuner.samples is None:
+            told = self.tuner.model.arms[0, ALL, KNOWN]
+            if told:
+                self.tuner.samples = round(told * MOVES_AHEAD * max(1.0, self._length))
 
 
 def mean_length(trace: Trace) -> float:
@@ -170,46 +154,25 @@ def usual_parameters(agent: Agent, count: int) -> tuple[str, ...]:
 
 @direct
 @entry
-def fill_rows(
-    settings: Settings,
-    simulations: I32,
-    place_of: I32,
-    places: I32,
-    picks: I32,
-    row: F32,
-    table: F32,
-    columns: I32,
-) -> None:
-    """Give simulations the rows of their combinations' places, and fill those of these `places`.
+def fill_rows(values: F32, rows: I32, picks: I32, row: F32, table: F32, columns: I32) -> None:
+    """Write what was picked for these rows (n,) to `values`, and else an agent's own `row`.
 
-    With an agent's own `row` (COLUMNS,), and what was picked: `picks` (B, R, d) are by place, the
-    `columns` (d,) those of the variables, and `table` has their values.
+    `picks` (B, R, d) are by row, the `columns` (d,) those of the variables, whose values are in
+    `table`; `row` is (COLUMNS,).
     """
-    _give_rows(settings, simulations, place_of)
-    for place in places:
+    for place in rows:
         for role in range(picks.shape[1]):
-            values = settings.values[place, role]
             for column in range(len(row)):
-                values[column] = row[column]
+                values[place, role, column] = row[column]
             for i in range(picks.shape[2]):
-                values[columns[i]] = table[i, picks[place, role, i]]
+                values[place, role, columns[i]] = table[i, picks[place, role, i]]
 
 
 @direct
 @entry
-def copy_rows(
-    settings: Settings, simulations: I32, place_of: I32, places: I32, turn_at: I32, rows: F32
-) -> None:
-    """The same with `rows` (T, R, COLUMNS), by the turns of the places."""
-    _give_rows(settings, simulations, place_of)
-    for place in places:
-        for role in range(rows.shape[1]):
-            for column in range(rows.shape[2]):
-                settings.values[place, role, column] = rows[turn_at[place], role, column]
-
-
-@part
-def _give_rows(settings: Settings, simulations: I32, place_of: I32) -> None:
-    """Simulations use the rows of their combinations' places."""
-    for simulation in simulations:
-        settings.row[simulation] = place_of[simulation]
+def copy_rows(values: F32, rows: I32, turn_at: I32, turns: F32) -> None:
+    """Write the values of `turns` (T, R, COLUMNS) that these rows (n,) were given."""
+    for place in rows:
+        for role in range(turns.shape[1]):
+            for column in range(turns.shape[2]):
+                values[place, role, column] = turns[turn_at[place], role, column]

@@ -12,7 +12,7 @@ from ggp_agent.agents import find_agent
 from ggp_agent.search.flight import COUNT, EDGES, FREE, PICKS, SUM, TRANSITIONS
 from ggp_agent.search.memory import UNIT
 from ggp_agent.search.native import LINGERING, MANY, NativeSearch
-from ggp_agent.search.settings import F32, Settings
+from ggp_agent.search.settings import F32, F64
 from ggp_agent.search.tree import statistics
 from ggp_agent.tuning.adaptive import adaptive
 from ggp_agent.tuning.cma_es import CmaTuner
@@ -90,18 +90,18 @@ def test_everything_is_counted_once(name: str) -> None:
 
 def test_the_root_has_the_rewards_that_were_told() -> None:
     search = native(UNEVEN, simulations=5000, **MANY_IN_FLIGHT)
-    rewards = []
-    tell = search.tuner.tell
-    search.tuner.tell = lambda s, r: (rewards.append(r[s]), tell(s, r))  # type: ignore
+    told: list[tuple[float, float, float]] = []
+    search.tuner.tell = lambda _, totals, weights: told.append(  # type: ignore
+        (*totals.sum(axis=0), weights.sum())
+    )
     left = watch(search)
     search_on(search)
     assert max(left) > 0
-    told = np.concatenate(rewards)
-    assert len(told) == 5000
-    assert (told.sum(axis=1) == 1).all()
-    _, visits, totals = search.root_statistics()
+    first, second, number = np.sum(told, axis=0)
+    assert first + second == number == 5000
+    _, visits, root = search.root_statistics()
     assert visits.sum() == 5000
-    assert totals.sum() == pytest.approx(told[:, 0].sum())
+    assert root.sum() == pytest.approx(first)
 
 
 def test_means_are_those_of_the_rewards_that_are_there() -> None:
@@ -196,8 +196,8 @@ def test_tuners_are_told_everything(name: str) -> None:
     left = watch(search)
     search_on(search)
     assert max(left) > 0
-    assert tuner._places.free[-1] == 512
-    assert not tuner._places.left.any()
+    assert not search._flight.settings.left.any()
+    assert search._flight.settings.free.tolist() == list(range(512))
     if isinstance(tuner.tuner, CmaTuner):  # without what comes after its generation
         assert 0 <= 12000 - tuner.tuner.state_of(0)[0] < 3000
         return
@@ -216,20 +216,27 @@ def test_rewards_go_to_the_values_that_brought_them(name: str) -> None:
     assert tuner is not None
     model = tuner.tuner.model  # type: ignore[union-attr]
     search = NativeSearch(machine_of(UNEVEN).network, 0, tuned, 1, tuner)
-    values, counts = np.zeros((512, 2), np.int32), np.zeros((2, model.arms.shape[1]))
-    totals, ask, tell = np.zeros_like(counts), tuner.ask, tuner.tell
+    flight, ask = search._flight, tuner.ask
+    values, begun = np.zeros((512, 2), np.int32), np.zeros(512, np.int32)
+    counts = np.zeros((2, model.arms.shape[1]))
+    totals = np.zeros_like(counts)
 
-    def asked(simulations: I32, settings: Settings) -> None:
-        ask(simulations, settings)
-        values[simulations] = model.picks[settings.row[simulations], :, 0]
+    def asked(rows: I32, weights: I32, values_there: F32) -> None:
+        ask(rows, weights, values_there)
+        new = flight.free[: weights.sum()]
+        begun[new] = 1
+        values[new] = np.repeat(model.picks[rows, :, 0], weights, axis=0)
 
-    def told(simulations: I32, rewards: F32) -> None:
+    def told(rows: I32, sums: F64, weights: I32) -> None:
+        done = (begun == 1) & (flight.stage == FREE)
+        begun[done] = 0
         for role in range(2):
-            arms = model.shape[FIRST, 0] + values[simulations, role]
+            arms = model.shape[FIRST, 0] + values[done, role]
             np.add.at(counts[role], arms, 1)
-            np.add.at(totals[role], arms, rewards[simulations, role])
-        tell(simulations, rewards)
+            np.add.at(totals[role], arms, flight.rewards[done, role])
+        tell(rows, sums, weights)
 
+    tell = tuner.tell
     tuner.ask, tuner.tell = asked, told  # type: ignore[method-assign]
     left = watch(search)
     search_on(search)

@@ -451,7 +451,7 @@ class TestLimits:
     ) -> None:
         search = native("ticTacToe", memory=16, **settings)
         for visits, count in expected.items():
-            search._record["visits"] = visits
+            search._visits = visits
             assert search._in_flight(math.inf) == count
 
     def test_in_flight_and_playouts_are_obeyed(self) -> None:

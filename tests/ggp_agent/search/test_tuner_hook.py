@@ -11,13 +11,13 @@ from ggp_agent.search.flight import PICKS
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
 from ggp_agent.search.settings import (
+    COLUMNS,
     EPSILON,
     F32,
+    F64,
     C,
     K,
-    Settings,
     Tuner,
-    new_settings,
     settings_row,
 )
 from propnet.layout import I32
@@ -31,15 +31,20 @@ class Recorder:
     def __init__(self, row: F32) -> None:
         self._row = row
         self.asked: list[int] = []
-        self.rewards: list[F32] = []
+        self.rewards: list[F64] = []
         self.moves = 0
 
-    def ask(self, simulations: I32, settings: Settings) -> None:
-        self.asked.append(len(simulations))
-        settings.row[simulations], settings.values[simulations] = simulations, self._row
+    def share(self, count: int) -> int:
+        return 1
 
-    def tell(self, simulations: I32, rewards: F32) -> None:
-        self.rewards.append(rewards[simulations])
+    def ask(self, rows: I32, weights: I32, values: F32) -> None:
+        assert (weights == 1).all()
+        self.asked.append(len(rows))
+        values[rows] = self._row
+
+    def tell(self, rows: I32, totals: F64, weights: I32) -> None:
+        assert (weights == 1).all()
+        self.rewards.append(totals.copy())
 
     def new_move(self) -> None:
         self.moves += 1
@@ -81,9 +86,9 @@ def test_every_role_and_simulation_has_its_own_values() -> None:
     """Half of a batch explores without end, the other half takes the best move known."""
 
     class Halves(Recorder):
-        def ask(self, simulations: I32, settings: Settings) -> None:
-            super().ask(simulations, settings)
-            settings.values[::2, 0, C], settings.values[1::2, 0, C] = 10.0, 0.0
+        def ask(self, rows: I32, weights: I32, values: F32) -> None:
+            super().ask(rows, weights, values)
+            values[::2, 0, C], values[1::2, 0, C] = 10.0, 0.0
 
     base = agent(playout="random", in_flight=64, ramp=0, VO=0.0)
     search = NativeSearch(machine_of(UP_AND_ON).network, 0, base, 1, Halves(settings_row(base)))
@@ -101,9 +106,9 @@ def test_epsilon_may_differ_in_one_batch() -> None:
     """Simulations with ε = 0 play their role's best move only, the others any."""
 
     class Two(Recorder):
-        def ask(self, simulations: I32, settings: Settings) -> None:
-            super().ask(simulations, settings)
-            settings.values[::2, 0, EPSILON], settings.values[1::2, 0, EPSILON] = 0.0, 1.0
+        def ask(self, rows: I32, weights: I32, values: F32) -> None:
+            super().ask(rows, weights, values)
+            values[::2, 0, EPSILON], values[1::2, 0, EPSILON] = 0.0, 1.0
 
     base = agent(playout="mast", in_flight=64, ramp=0)
     tuner = Two(settings_row(base))
@@ -124,15 +129,16 @@ def test_without_a_tuner_all_share_the_agents_own_values() -> None:
         search.simulate(64)
         settings = search._flight.settings
         assert (settings.values[settings.row] == settings_row(base)).all()
-        search.tuner.ask(np.arange(3, dtype=np.int32), other := new_settings(8, 2))
-        assert (other.values[other.row] == settings_row(base)).all()
+        rows = np.arange(3, dtype=np.int32)
+        search.tuner.ask(rows, rows, other := np.zeros((8, 2, COLUMNS), np.float32))
+        assert (other == settings_row(base)).all()
 
 
 def test_infinite_values_are_allowed() -> None:
     tuner = recorder(K=float("inf"), Ref=float("inf"), T=float("inf"))
-    settings = new_settings(1, 2)
-    tuner.ask(np.zeros(1, np.int32), settings)
-    assert np.isinf(settings.values[0, 0, K])
+    values = np.zeros((1, 2, COLUMNS), np.float32)
+    tuner.ask(np.zeros(1, np.int32), np.ones(1, np.int32), values)
+    assert np.isinf(values[0, 0, K])
     search = NativeSearch(
         machine_of("ticTacToe").network,
         0,

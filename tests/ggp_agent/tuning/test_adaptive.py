@@ -12,7 +12,7 @@ from ggp_agent.parameters import PER_SIMULATION
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import Node, PlainSearch, Simulation
 from ggp_agent.search.settings import F32, new_settings, settings_row
-from ggp_agent.tuning.adaptive import MOVES_AHEAD, SelfAdaptive, adaptive, share_of
+from ggp_agent.tuning.adaptive import MOVES_AHEAD, SelfAdaptive, adaptive
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.model import ALL, KNOWN, MEAN
 from ggp_agent.tuning.side_information import LsiTuner
@@ -20,7 +20,8 @@ from ggp_agent.tuning.tuners import TUNERS
 from tests.ggp_agent.search.positions import machine_of, search_on
 
 FIRST = np.arange(512, dtype=np.int32)
-"""Places of simulations."""
+"""Rows of settings."""
+ONES = np.ones(512, np.int32)
 K, REF = PER_SIMULATION.index("K"), PER_SIMULATION.index("Ref")
 
 
@@ -32,12 +33,12 @@ def tuned(name: str, *settings: str, roles: int = 2) -> SelfAdaptive:
 
 
 def asked(tuner: SelfAdaptive, count: int, roles: int = 2) -> F32:
-    """The settings of `count` simulations, asked for at the first places of many."""
-    settings = new_settings(512, roles)
-    settings.row[:], settings.values[:] = -1, np.nan
-    tuner.ask(FIRST[:count], settings)
-    assert (settings.row[count:] == -1).all()
-    return settings.values[settings.row[:count]]
+    """The values of `count` simulations, asked for in the first rows of many."""
+    values = new_settings(512, roles).values
+    values[:] = np.nan
+    tuner.ask(FIRST[:count], ONES[:count], values)
+    assert np.isnan(values[count:]).all()
+    return values[:count]
 
 
 def test_rows_have_the_tuned_values_and_the_agents_own() -> None:
@@ -113,7 +114,7 @@ def test_the_plain_search_does_too() -> None:
 def test_statistics_live_for_the_game() -> None:
     tuner = tuned("sp-nmc")
     asked(tuner, 40)
-    tuner.tell(FIRST[:40], np.ones((40, 2), np.float32))
+    tuner.tell(FIRST[:40], np.ones((40, 2)), ONES[:40])
     tuner.new_move()
     assert not isinstance(tuner.tuner, CmaTuner)
     assert tuner.tuner.model.arms[:, ALL, KNOWN].tolist() == [40, 40]
@@ -142,14 +143,15 @@ def test_neighbours_in_flight_share_combinations(name: str) -> None:
     tuner = adaptive(find_agent(name), 2, 512, seed=1)
     assert tuner is not None
     for count, share in ((1, 1), (31, 1), (32, 2), (100, 6), (512, 32)):
-        assert share_of(count) == share
-        rows = asked(tuner, count)
-        assert len(rows) == count
-        different = {tuple(row) for row in rows.reshape(count, -1).tolist()}
-        assert len(different) <= -(-count // share)
+        assert tuner.share(count) == share
+        search = NativeSearch(machine_of("ticTacToe").network, 0, find_agent(name), 1, tuner)
+        search.simulate(count)
+        values, row = search._flight.settings.values, search._flight.settings.row
+        assert len(set(row[:count].tolist())) == -(-count // share)
         for first in range(0, count, share):
-            assert (rows[first : first + share] == rows[first]).all()
-        tuner.tell(FIRST[:count], np.ones((count, 2), np.float32))
+            assert (row[first : min(first + share, count)] == row[first]).all()
+        used = values[sorted(set(row[:count].tolist()))].reshape(-1, values[0].size)
+        assert len({tuple(each) for each in used.tolist()}) > (len(used) > 1)
 
 
 def test_agents_without_a_tuner() -> None:

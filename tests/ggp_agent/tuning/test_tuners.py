@@ -206,3 +206,20 @@ class TestRegret:
     def test_it_is_repeatable(self) -> None:
         results = [measure_regret("ntbea", "drifting", 2, 1000, 16, seed) for seed in (3, 3, 4)]
         assert results[0] == results[1] != results[2]
+
+
+def test_what_comes_after_its_generation_is_no_fitness() -> None:
+    for name in ("ea", "cmaes"):
+        tuner = make_tuner(name, SPACES["two"], 1, 512, 1)
+        late, one, place = np.array([500], np.int32), np.ones(1, np.int32), 0
+        tuner.ask(late, one)
+        for _ in range(200 if name == "ea" else 4000):
+            place = (place + 1) % 400
+            tuner.ask(np.array([place], np.int32), one)
+            tuner.tell(np.array([place], np.int32), np.zeros((1, 1)), one)
+        tuner.tell(late, np.full((1, 1), 1e6), one)
+        if name == "ea":
+            assert tuner._scores.table.max() < 1e6  # type: ignore[union-attr]
+            assert tuner.model.arms[0, 0].max() > 1e3  # type: ignore[union-attr]
+        else:
+            assert tuner.state_of(0)[1] == 0.0  # type: ignore[union-attr]
