@@ -64,22 +64,38 @@ def _load_leaves(
     return some
 
 
+@part
+def _lanes_between(low: int, high: int, word: int) -> np.uint64:
+    """The lanes `low` to `high` - 1 as bits of a word that has some of them."""
+    first, last = max(low - 64 * word, 0), min(high - 64 * word, 64)
+    return (kernels.ALL >> np.uint64(64 - last + first)) << np.uint64(first)
+
+
 @kernel
 def _set_chances(flight: Flight, role: int, roles: int, batch: int, playouts: int) -> None:
-    """Write 1 - epsilon of every lane's simulation as bits, the lowest first, after one for 1."""
-    first, masks = roles + role * (CHANCE_PLANES + 1), flight.masks
-    for row in range(first, first + CHANCE_PLANES + 1):
-        masks[row] = np.uint64(0)
-    for simulation in range(batch):
-        epsilon = flight.settings.values[flight.settings.row[simulation], role, EPSILON]
+    """Write 1 - epsilon of every lane's simulation as bits, the lowest first, after one for 1.
+
+    Neighbours with the same row of settings are written at once.
+    """
+    plane, masks, row = roles + role * (CHANCE_PLANES + 1), flight.masks, flight.settings.row
+    for i in range(plane, plane + CHANCE_PLANES + 1):
+        masks[i] = np.uint64(0)
+    first = 0
+    while first < batch:
+        last = first + 1
+        while last < batch and row[last] == row[first]:
+            last += 1
+        epsilon = flight.settings.values[row[first], role, EPSILON]
         chance = round((1.0 - epsilon) * (1 << CHANCE_PLANES))
-        for lane in range(simulation * playouts, (simulation + 1) * playouts):
-            lane_bit = np.uint64(1) << np.uint64(lane & 63)
+        low, high = first * playouts, last * playouts
+        for word in range(low >> 6, (high + 63) >> 6):
+            lanes = _lanes_between(low, high, word)
             if chance >> CHANCE_PLANES:
-                masks[first, lane >> 6] |= lane_bit
+                masks[plane, word] |= lanes
             for bit in range(CHANCE_PLANES):
                 if (chance >> bit) & 1:
-                    masks[first + 1 + bit, lane >> 6] |= lane_bit
+                    masks[plane + 1 + bit, word] |= lanes
+        first = last
 
 
 @kernel
@@ -206,18 +222,19 @@ def is_any_playing(flight: Flight, batch: int) -> bool:
 
 
 @kernel
-def _keep_goals(flight: Flight, masks: U64, roles: int, count: int) -> None:
-    """Write the lanes' goals as bits."""
-    first = goal_rows(roles)
-    for row in range(first, first + roles * GOAL_BITS):
+def _keep_goals(layout: Layout, lanes: Lanes, masks: U64, first: int) -> None:
+    """Write the goals that were just evaluated as bits, from row `first` on.
+
+    Values come in rising order, so that the highest of those that hold is what stays.
+    """
+    for row in range(first, first + (len(layout.span) - 1) * GOAL_BITS):
         masks[row] = np.uint64(0)
-    for role in range(roles):
-        for lane in range(count):
-            goal = flight.goals[role, lane]
-            for bit in range(GOAL_BITS):
-                if (goal >> bit) & 1:
-                    row = first + role * GOAL_BITS + bit
-                    masks[row, lane >> 6] |= np.uint64(1) << np.uint64(lane & 63)
+    for k in range(len(layout.goals)):
+        holds = kernels.read(lanes.values, layout.goals[k])
+        row = first + layout.goal_role[k] * GOAL_BITS
+        for bit in range(GOAL_BITS):
+            others = load(masks, row + bit) & ~holds
+            store(masks, row + bit, others | holds if (layout.goal_value[k] >> bit) & 1 else others)
 
 
 @kernel
@@ -271,4 +288,4 @@ def _play_some(
             flight.length[simulation] += moves
     kernels.read_goals(layout, lanes, flight.goals)
     if flight.grave or flight.policy != RANDOM:
-        _keep_goals(flight, flight.masks, roles, batch * playouts)
+        _keep_goals(layout, lanes, flight.masks, goal_rows(roles))
