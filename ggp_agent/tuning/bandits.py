@@ -9,8 +9,9 @@
 All bandits are UCB1 with first-play urgency 1, and all learn from every reward.
 
 With many simulations in flight: as `model` says, by counting those in flight as visits; and N, the
-number of all simulations in the bonuses, is looked at only when it has grown by a hundredth, for
-otherwise all combinations would have to be valued anew for every batch.
+number of all simulations in the bonuses, is looked at only when it has grown by a tenth, which is
+1 % of a bonus at N = 100 and less later on: otherwise all combinations would have to be valued anew
+for every batch.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from ggp_agent.tuning.model import (
     bound_of,
     code_of,
     exploration,
+    fetch_arm,
     new_model,
     note_rewards,
 )
@@ -60,6 +62,8 @@ class Seen(NamedTuple):
     """(R, 2 S) tournaments of the values of those seen, by place"""
     asked: F64
     """(R,) N when all were valued last"""
+    root: F64
+    """(R,) sqrt(ln N) in the bonuses"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ class Bandits:
 
 I64 = NDArray[np.int64]
 
-GROWTH = 1.01
+GROWTH = 1.1
 """Of the number of simulations, before it is looked at again with many in flight."""
 
 MOST_VALUES = 4096
@@ -132,6 +136,7 @@ def _new_seen(space: Space, roles: int, seed: int, kind: Bandits) -> Seen:
         number=np.zeros(roles, np.int32),
         trees=new_trees(roles, combinations),
         asked=np.zeros(roles),
+        root=np.zeros(roles),
     )
 
 
@@ -150,29 +155,33 @@ def ask_bandits(
 ) -> None:
     """Choose combinations for every role; see `Bandits` for the constants."""
     alone = len(places) == 1 and weights[0] == 1
-    for role in range(model.picks.shape[1]):
-        base = model.shape[FIRST, model.picks.shape[2]]
+    roles, base = model.picks.shape[1], model.shape[FIRST, model.picks.shape[2]]
+    for role in range(roles):
         total = model.arms[role, ALL, ASKED]
         is_new = alone or total > GROWTH * seen.asked[role]
         if is_new:
             seen.asked[role] = total
-        root = exploration(seen.asked[role])
-        key_values(model, role, keys[role], c_local * root)
+            seen.root[role] = exploration(total)
+        key_values(model, role, keys[role], c_local * seen.root[role])
         if local < 1.0 and is_new:
-            _value_all(model, seen, role, base, c_global * root)
-        for i in range(len(places)):
-            place = places[i]
+            _value_all(model, seen, role, base, c_global * seen.root[role])
+    for i in range(len(places)):
+        place = places[i]
+        for role in range(roles):
+            pick = model.picks[place, role]
             if local < 1.0 and _exploits(model, seen, role, local, unseen):
                 _choose_global(model, seen, place, role, unseen)
             else:
-                _choose_local(model, role, model.picks[place, role], keys[role])
+                _choose_local(model, role, pick, keys[role])
+            fetch_arm(model, role, pick)
+        for role in range(roles):
             arm = ask_for(model, place, role, weights[i])
             if local > 0.0:
                 pick = model.picks[place, role]
-                key_picked(model, role, pick, keys[role], c_local * root)
+                key_picked(model, role, pick, keys[role], c_local * seen.root[role])
             if local < 1.0:
                 entrant = _note_seen(seen, role, arm - base)
-                bound = bound_of(model, role, arm, c_global * root)
+                bound = bound_of(model, role, arm, c_global * seen.root[role])
                 replace(seen.trees[role], entrant, bound)
 
 
@@ -211,7 +220,7 @@ def _value_again(model: Model, seen: Seen, places: I32, c: float) -> None:
     """Value the combinations at these places in the tournament: rewards of theirs are new."""
     base = model.shape[FIRST, model.picks.shape[2]]
     for role in range(model.picks.shape[1]):
-        bonus = c * exploration(seen.asked[role])
+        bonus = c * seen.root[role]
         for told in range(len(places)):
             code = code_of(model, model.picks[places[told], role])
             bound = bound_of(model, role, base + code, bonus)

@@ -8,9 +8,9 @@ something is known of an arm, it counts as average.  The bonus of an upper confi
 C sqrt(ln N / n), where n includes what is in flight, and N is all that was asked for before the
 batch: with one simulation in flight this is UCB1.
 
-A combination in flight has a *place*, a row of `picks`, and a weight: where many are in flight,
-simulations may share it, and it counts as asked for as often.  Their rewards may come one by one;
-the place is taken until all are there.
+A combination in flight has a *place*, a row of `picks` and of the search's settings, and a weight:
+where many are in flight, simulations may share it, and it counts as asked for as often.  Their
+rewards may come one by one; the place is taken until all are there.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp_agent.search.kernel import direct, entry, part
+from ggp_agent.search.memory import prefetch
 from ggp_agent.tuning.dice import below, two_below
 from ggp_agent.tuning.space import F64, I32, Space
 
@@ -192,8 +193,19 @@ def ask_at_random(model: Model, places: I32, weights: I32) -> None:
 
 
 @part
+def fetch_arm(model: Model, role: int, pick: I32) -> None:
+    """Have the arm of a combination, of which there are many, under way before it is needed."""
+    arm = model.shape[FIRST, model.picks.shape[2]] + code_of(model, pick)
+    row = role * model.arms.shape[1] + arm
+    prefetch(model.arms, row * model.arms.shape[2])
+
+
+@part
 def note_rewards(model: Model, places: I32, totals: F64, weights: I32) -> None:
     """See `DiscreteTuner.tell`."""
+    for place in places:
+        for role in range(model.picks.shape[1]):
+            fetch_arm(model, role, model.picks[place, role])
     for role in range(model.picks.shape[1]):
         for told in range(len(places)):
             total, weight = totals[told, role], weights[told]

@@ -27,6 +27,7 @@ from ggp_agent.tuning.model import (
     copy,
     draw,
     exploration,
+    fetch_arm,
     mutate,
     new_model,
     tell_rewards,
@@ -55,12 +56,22 @@ class NtbeaTuner:
         self.model = new_model(space, roles, most, seed)
         self._c = c
         self._bounds = np.zeros((roles, 1 + sum(space.sizes)))
+        self._bonuses = np.zeros(roles)
         self._present = np.full((roles, len(space.names)), -1, np.int32)
         self._mutants = np.zeros((roles, neighbours, len(space.names)), np.int32)
 
     def ask(self, places: I32, weights: I32) -> None:
         """See `DiscreteTuner.ask`."""
-        ask_ntbea(self.model, self._bounds, self._present, self._mutants, places, weights, self._c)
+        ask_ntbea(
+            self.model,
+            self._bounds,
+            self._bonuses,
+            self._present,
+            self._mutants,
+            places,
+            weights,
+            self._c,
+        )
 
     def tell(self, places: I32, totals: F64, weights: I32) -> None:
         """See `DiscreteTuner.tell`."""
@@ -70,30 +81,48 @@ class NtbeaTuner:
 @direct
 @entry
 def ask_ntbea(
-    model: Model, bounds: F64, present: I32, mutants: I32, places: I32, weights: I32, c: float
+    model: Model,
+    bounds: F64,
+    bonuses: F64,
+    present: I32,
+    mutants: I32,
+    places: I32,
+    weights: I32,
+    c: float,
 ) -> None:
-    """Let every role's individual evolve for `count` simulations.
+    """Let every role's individual evolve, once for each of the places.
 
-    `bounds` (R, values + 1): room for those of tuples of length 1.  `present` (R, d): the
-    individuals, -1 before the first.  `mutants` (R, neighbours, d): room for these.
+    `bounds` (R, values + 1) and `bonuses` (R,): room for the bounds of tuples of length 1, and for
+    c sqrt(ln N).  `present` (R, d): the individuals, -1 before the first.  `mutants` (R,
+    neighbours, d): room for these.
     """
-    for role in range(model.picks.shape[1]):
-        individual = present[role]
-        bonus = c * exploration(model.arms[role, ALL, ASKED])
-        _bound_known(model, role, bounds[role], bonus)
-        for i in range(len(places)):
-            place = places[i]
+    roles = model.picks.shape[1]
+    for role in range(roles):
+        bonuses[role] = c * exploration(model.arms[role, ALL, ASKED])
+        _bound_known(model, role, bounds[role], bonuses[role])
+    for i in range(len(places)):
+        for role in range(roles):
+            _mutate(model, role, present[role], mutants[role])
+        for role in range(roles):
+            individual, bonus = present[role], bonuses[role]
             if individual[0] < 0:
                 draw(model, role, individual)
             else:
-                for mutant in range(mutants.shape[1]):
-                    copy(mutants[role, mutant], individual)
-                    mutate(model, role, mutants[role, mutant])
                 best = _best(model, role, mutants[role], bounds[role], bonus)
                 copy(individual, mutants[role, best])
-            copy(model.picks[place, role], individual)
-            ask_for(model, place, role, weights[i])
+            copy(model.picks[places[i], role], individual)
+            ask_for(model, places[i], role, weights[i])
             _bound_picked(model, role, individual, bounds[role], bonus)
+
+
+@part
+def _mutate(model: Model, role: int, individual: I32, mutants: I32) -> None:
+    """Make the mutants of an individual, if there is one, and have what is known of them ready."""
+    if individual[0] >= 0:
+        for mutant in range(mutants.shape[0]):
+            copy(mutants[mutant], individual)
+            mutate(model, role, mutants[mutant])
+            fetch_arm(model, role, mutants[mutant])
 
 
 @part
