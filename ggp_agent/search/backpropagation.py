@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ggp_agent.search.descent import entry_of
-from ggp_agent.search.expansion import transpose_rows
+from ggp_agent.search.expansion import write_column
 from ggp_agent.search.flight import (
     COUNT,
     MOVER,
@@ -19,7 +19,7 @@ from ggp_agent.search.flight import (
     Flight,
 )
 from ggp_agent.search.kernel import fast_part, kernel, part
-from ggp_agent.search.mast import add_playouts, forget_moves, highest
+from ggp_agent.search.mast import add_playouts, forget_moves
 from ggp_agent.search.memory import (
     NO_BLOCK,
     UNIT,
@@ -34,8 +34,8 @@ from ggp_agent.search.memory import (
 from ggp_agent.search.playout import goal_rows
 from ggp_agent.search.scoring import add_pair
 from ggp_agent.search.tree import CLOSED, NO_NODE, OPEN, SEVERAL, TOTAL, VISITS, Tree
-from propnet.layout import Lanes, Layout
-from propnet.vectors import LANES, lowest_bit
+from propnet.layout import NONE, Lanes, Layout
+from propnet.vectors import LANES, load, lowest_bit, splat, store
 
 
 @part
@@ -152,16 +152,34 @@ def _table_at(tree: Tree, flight: Flight, simulation: int, level: int) -> int:
     return int(tree.nodes[leaf].amaf) if leaf != NO_NODE else NO_BLOCK
 
 
+@kernel
+def _list_by_lane(layout: Layout, lanes: Lanes, flight: Flight, count: int) -> None:
+    """Bring what the planes hold into `by_lane`, plane by plane, for the first `count` lanes."""
+    block, moves = lanes.block, len(layout.legal)
+    for column in range(len(flight.deep)):
+        low, high = 64 * column, min(64 * column + 64, moves)
+        flight.deep[column] = 0
+        for move in range(low, high):
+            flight.deep[column] = max(flight.deep[column], flight.top[move])
+        for plane in range(flight.deep[column]):
+            for i in range(64):
+                store(block, i, splat(NONE))
+            for move in range(low, high):
+                if flight.top[move] > plane:
+                    store(block, move - low, load(flight.planes, plane * moves + move))
+            write_column(block, flight.by_lane, column, plane * LANES, count)
+
+
 @part
-def _list_played(layout: Layout, flight: Flight, planes: int, lane: int) -> int:
+def _list_played(layout: Layout, flight: Flight, lane: int) -> int:
     """The moves of a lane's playout, how often each was played, and the sum of its rewards.
 
     Returns how many there are.
     """
     count, role = 0, 0
     reward = np.float32(flight.goals[0, lane]) * np.float32(0.01)
-    for column in range(flight.by_lane.shape[1]):
-        bits = np.uint64(0)
+    for column in range(len(flight.deep)):
+        planes, bits = flight.deep[column], np.uint64(0)
         for plane in range(planes):
             bits |= flight.by_lane[plane * LANES + lane, column]
         while bits != np.uint64(0):
@@ -187,23 +205,13 @@ def _credit_playouts(
     layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, batch: int, playouts: int
 ) -> None:
     """AMAF for the moves of the playouts in every node on the way there."""
-    words, moves, planes = (
-        tree.pool.words,
-        len(layout.legal),
-        highest(flight.top, len(layout.legal)),
-    )
-    for plane in range(planes):
-        for move in range(moves):
-            if flight.top[move] <= plane:
-                flight.planes[plane * moves + move] = np.uint64(0)
-        by_lane = flight.by_lane[plane * LANES : (plane + 1) * LANES]
-        played = batch * playouts
-        transpose_rows(flight.planes, plane * moves, moves, lanes.block, by_lane, played)
+    words = tree.pool.words
+    _list_by_lane(layout, lanes, flight, batch * playouts)
     for simulation in range(batch):
         if flight.stage[simulation] != OVER:
             continue
         for lane in range(simulation * playouts, (simulation + 1) * playouts):
-            count = _list_played(layout, flight, planes, lane)
+            count = _list_played(layout, flight, lane)
             depth = flight.depth[simulation]
             for level in range(depth + 1):
                 if level < depth:

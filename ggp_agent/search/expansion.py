@@ -39,20 +39,15 @@ from propnet.vectors import WORDS, any_lane, load, lowest_bit, splat, store
 
 
 @kernel
-def transpose_rows(rows: U64, first: int, count: int, block: U64, by_lane: U64, lanes: int) -> None:
-    """Sets of lanes per move as sets of moves per lane: `by_lane` (L, words of `count` bits).
+def write_column(block: U64, by_lane: U64, column: int, first: int, lanes: int) -> None:
+    """64 sets of lanes, one per move, as sets of moves per lane: one word for each lane.
 
-    Only the first `lanes` lanes are written.
+    `block` (64, 8), which is used up; `by_lane` has the lanes from row `first` on, of which only
+    `lanes` are written.
     """
-    for column in range((count + 63) >> 6):
-        inside = min(64, count - 64 * column)
-        for i in range(inside):
-            store(block, i, load(rows, first + 64 * column + i))
-        for i in range(inside, 64):
-            store(block, i, splat(kernels.NONE))
-        kernels.transpose(block)
-        for lane in range(lanes):
-            by_lane[lane, column] = block[lane & 63, lane >> 6]
+    kernels.transpose(block)
+    for lane in range(lanes):
+        by_lane[first + lane, column] = block[lane & 63, lane >> 6]
 
 
 @kernel
@@ -98,7 +93,14 @@ def _see_moves(layout: Layout, lanes: Lanes, flight: Flight, count: int) -> None
     store(lanes.active, 0, load(lanes.active, 0) & ended)
     if any_lane(load(lanes.active, 0)):
         kernels.read_goals(layout, lanes, flight.goals)
-    transpose_rows(flight.rows, 0, len(layout.legal), lanes.block, flight.by_lane, count)
+    moves = len(layout.legal)
+    for column in range(flight.by_lane.shape[1]):
+        inside = min(64, moves - 64 * column)
+        for i in range(inside):
+            store(lanes.block, i, load(flight.rows, 64 * column + i))
+        for i in range(inside, 64):
+            store(lanes.block, i, splat(kernels.NONE))
+        write_column(lanes.block, flight.by_lane, column, 0, count)
 
 
 @part

@@ -92,7 +92,9 @@ class Flight(NamedTuple):
     planes: U64
     """(planes * M, 8) how often a move was played in a lane's playout, bit by bit"""
     top: I32
-    """(M,) planes of a move that are in use"""
+    """(M,) planes of a move that are in use; what others hold is void"""
+    deep: I32
+    """(words of M bits,) the most planes in use of 64 moves"""
     rows: U64
     """(M, 8) a set of lanes for every move, to work with"""
     found: I32
@@ -154,6 +156,7 @@ def new_flight(layout: Layout, agent: Agent, chance: int, seed: int) -> Flight:
         masks=rows(roles * (CHANCE_PLANES + 2 + GOAL_BITS) + CHANCE_PLANES + 2),
         planes=rows(limit.bit_length() * moves),
         top=np.zeros(moves, np.int32),
+        deep=np.zeros((moves + 63) // 64, np.int32),
         rows=rows(moves),
         found=np.zeros(max(moves, limit * roles), np.int32),
         mast=np.zeros((moves, 2)),

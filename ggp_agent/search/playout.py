@@ -79,7 +79,7 @@ def _set_chances(flight: Flight, role: int, roles: int, batch: int, playouts: in
     """
     plane, masks, row = roles + role * (CHANCE_PLANES + 1), flight.masks, flight.settings.row
     for i in range(plane, plane + CHANCE_PLANES + 1):
-        masks[i] = np.uint64(0)
+        store(masks, i, splat(kernels.NONE))
     first = 0
     while first < batch:
         last = first + 1
@@ -228,7 +228,7 @@ def _keep_goals(layout: Layout, lanes: Lanes, masks: U64, first: int) -> None:
     Values come in rising order, so that the highest of those that hold is what stays.
     """
     for row in range(first, first + (len(layout.span) - 1) * GOAL_BITS):
-        masks[row] = np.uint64(0)
+        store(masks, row, splat(kernels.NONE))
     for k in range(len(layout.goals)):
         holds = kernels.read(lanes.values, layout.goals[k])
         row = first + layout.goal_role[k] * GOAL_BITS
