@@ -34,7 +34,7 @@ from ggp_agent.search.memory import (
 from ggp_agent.search.playout import goal_rows
 from ggp_agent.search.scoring import add_pair
 from ggp_agent.search.tree import CLOSED, NO_NODE, OPEN, SEVERAL, TOTAL, VISITS, Tree
-from propnet.layout import NONE, Lanes, Layout
+from propnet.layout import ALL, NONE, Lanes, Layout
 from propnet.vectors import LANES, load, lowest_bit, splat, store
 
 
@@ -162,11 +162,11 @@ def _list_by_lane(layout: Layout, lanes: Lanes, flight: Flight, count: int) -> N
         for move in range(low, high):
             flight.deep[column] = max(flight.deep[column], flight.top[move])
         for plane in range(flight.deep[column]):
-            for i in range(64):
-                store(block, i, splat(NONE))
             for move in range(low, high):
-                if flight.top[move] > plane:
-                    store(block, move - low, load(flight.planes, plane * moves + move))
+                in_use = splat(ALL if flight.top[move] > plane else NONE)
+                store(block, move - low, load(flight.planes, plane * moves + move) & in_use)
+            for i in range(high - low, 64):
+                store(block, i, splat(NONE))
             write_column(block, flight.by_lane, column, plane * LANES, count)
 
 
