@@ -1,0 +1,58 @@
+"""What playouts keep as bits, a row of lanes for each: chances of greedy moves, and goals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ggp_agent.agents import find_agent
+from ggp_agent.search.flight import COUNT, GOAL_BITS
+from ggp_agent.search.native import NativeSearch
+from ggp_agent.search.settings import EPSILON
+from ggp_agent.tuning.adaptive import adaptive
+from propnet.choice import CHANCE_PLANES
+from propnet.layout import U64
+from tests.ggp_agent.search.positions import machine_of, native
+
+
+def numbers(rows: U64, lanes: int) -> list[int]:
+    """The number that every lane has in these rows, the lowest bit first."""
+    bits = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")[:, :lanes]
+    return [int(sum(int(bit) << i for i, bit in enumerate(column))) for column in bits.T]
+
+
+@pytest.mark.parametrize(("count", "playouts"), [(1, 1), (100, 1), (100, 3), (512, 1), (31, 16)])
+def test_every_lane_has_its_simulations_chance(count: int, playouts: int) -> None:
+    tuned = find_agent("ap-random").with_settings(["tune=epsilon=0,0.25,0.7,1", "memory=32"])
+    tuner = adaptive(tuned, 2, 512, seed=1)
+    search = NativeSearch(machine_of("connectFour").network, 0, tuned, 1, tuner)
+    search.simulate(count, playouts)
+    settings, one = search._flight.settings, 1 << CHANCE_PLANES
+    for role in range(2):
+        first = 2 + role * (CHANCE_PLANES + 1)
+        rows = search._flight.masks[first : first + CHANCE_PLANES + 1]
+        found = [
+            bits + one * certain
+            for bits, certain in zip(
+                numbers(rows[1:], count * playouts),
+                numbers(rows[:1], count * playouts),
+                strict=True,
+            )
+        ]
+        epsilon = settings.values[settings.row[:count], role, EPSILON].repeat(playouts)
+        assert found == [round((1.0 - float(each)) * one) for each in epsilon]
+        assert count < 100 or len(set(found)) == 4
+        assert not any(numbers(rows, 512)[count * playouts :])
+
+
+@pytest.mark.parametrize("game", ["connectFour", "checkers", "pentago"])
+def test_goals_are_kept_bit_by_bit(game: str) -> None:
+    search = native(game, **find_agent("ap").settings | {"memory": 64})
+    search.simulate(512)
+    flight, roles = search._flight, len(search._layout.span) - 1
+    assert len(np.unique(flight.goals)) > 1
+    for role in range(roles):
+        first = roles * (CHANCE_PLANES + 2) + role * GOAL_BITS
+        found = numbers(flight.masks[first : first + GOAL_BITS], 512)
+        assert found == flight.goals[role].tolist()
+    assert flight.mast[:, COUNT].sum() > 0
