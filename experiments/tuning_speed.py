@@ -4,9 +4,10 @@
 
 Sironi, Liu, Winands: Self-Adaptive MCTS in GGP (2020), Table IV, for four parameters.  In every
 position one search runs with fixed and with tuned values in turns, in the same memory, so that all
-meet the same machine; times are processor seconds.  In the columns `unused` the tuner works, but
-its values are not used: that is what a tuner costs by itself, while other values also make the
-search visit other nodes.
+meet the same machine; times are processor seconds.  The positions are taken for a match: a tuner
+keeps what it has learned from one to the next.  In the columns `unused` the tuner works, but its
+values are not used: that is what a tuner costs by itself, while other values also make the search
+visit other nodes.
 """
 
 from __future__ import annotations
@@ -106,14 +107,18 @@ def main(
         one = np.ones(1, np.int32)
         search = NativeSearch(machine.network, 0, agent, seed, switch, machine.layout)
         ratios: dict[str, list[float]] = {column: [] for column in columns}
+        tuners_of_game: dict[str, SelfAdaptive] = {}
+        for name in names:
+            tuned = find_agent(f"ap-{name}").with_settings([f"tune={parameters}"])
+            warm, tuner = (SelfAdaptive(tuned, len(roles), LANES, seed) for _ in range(2))
+            warm.ask(settings.free[:1], one, settings.values)
+            warm.tell(settings.free[:1], settings.totals[:1], one)
+            tuner.watch(search.trace)
+            tuners_of_game[name] = tuner
         _touch(search)
         _speed(search, machine.initial_state)  # loads kernels
         for state in search_positions(machine, positions, seed):
-            for name in names:
-                tuned = find_agent(f"ap-{name}").with_settings([f"tune={parameters}"])
-                warm, tuner = (SelfAdaptive(tuned, len(roles), LANES, seed) for _ in range(2))
-                warm.ask(settings.free[:1], one, settings.values)
-                warm.tell(settings.free[:1], settings.totals[:1], one)
+            for name, tuner in tuners_of_game.items():
                 speeds = [_speed(search, state)]
                 for used in (True, False):
                     switch.switch(tuner, used=used)
@@ -122,6 +127,7 @@ def main(
                 speeds.append(_speed(search, state))
                 for column, speed in zip((name, f"{name}, unused"), speeds[1:3], strict=True):
                     ratios[column].append(200.0 * speed / (speeds[0] + speeds[3]))
+                tuner.new_move()
         rows[game.key] = [statistics.geometric_mean(ratios[column]) for column in columns]
         click.echo(f"{game.key}: {', '.join(f'{value:.0f}' for value in rows[game.key])}", err=True)
     _print(columns, rows)
