@@ -36,7 +36,7 @@ STEP_SIZE = 0.3
 PENALTY = 100.0
 FEW = 64
 """In flight at most where simulations are scarce rather than time."""
-MOST_ROUNDS = 8192
+MOST_ROUNDS = 16384
 MOST_TURNS = 64
 """More than there are individuals in a generation: 4 + 3 ln(variables)."""
 OVER = -1
@@ -50,12 +50,12 @@ def rounds_for(in_flight: int, most: int) -> int:
     """Rounds of a generation, with so many in flight, and at most so many later on.
 
     1 for one in flight, 8 for 16.  Whoever is to have hundreds in flight will simulate so much
-    that generations may be long from the start: there one lasts some eighty small batches, and no
-    longer than 8192 rounds.
+    that generations may be long from the start: there one lasts some 160 small batches, and no
+    longer than 16384 rounds.
     """
     if most <= FEW:
         return max(1, in_flight * in_flight // 32)
-    return min(MOST_ROUNDS, max(10 * in_flight, in_flight * in_flight // 4))
+    return min(MOST_ROUNDS, max(20 * in_flight, in_flight * in_flight // 4))
 
 
 class CmaTuner:

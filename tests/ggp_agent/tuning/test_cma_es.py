@@ -80,7 +80,7 @@ def test_late_feedback_makes_generations_longer() -> None:
         batches += 1
     assert abs(batches - 1 - rounds_for(16, 16) * size / 16) <= 1
     assert [rounds_for(count, 16) for count in (1, 7, 16)] == [1, 1, 8]
-    assert [rounds_for(count, 512) for count in (1, 16, 64, 512)] == [10, 160, 1024, 8192]
+    assert [rounds_for(count, 512) for count in (1, 16, 64, 512)] == [20, 320, 1280, 16384]
 
 
 def test_simulations_may_share_individuals() -> None:
