@@ -19,7 +19,7 @@ from ggp_agent.search.flight import (
     Flight,
 )
 from ggp_agent.search.kernel import fast_part, kernel, part
-from ggp_agent.search.mast import add_playouts, forget_moves
+from ggp_agent.search.mast import add_playouts, forget_moves, highest
 from ggp_agent.search.memory import (
     NO_BLOCK,
     UNIT,
@@ -158,9 +158,7 @@ def _list_by_lane(layout: Layout, lanes: Lanes, flight: Flight, count: int) -> N
     block, moves = lanes.block, len(layout.legal)
     for column in range(len(flight.deep)):
         low, high = 64 * column, min(64 * column + 64, moves)
-        flight.deep[column] = 0
-        for move in range(low, high):
-            flight.deep[column] = max(flight.deep[column], flight.top[move])
+        flight.deep[column] = highest(flight.top[low:high], high - low)
         for plane in range(flight.deep[column]):
             for move in range(low, high):
                 in_use = splat(ALL if flight.top[move] > plane else NONE)
