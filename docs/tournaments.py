@@ -8,7 +8,6 @@ import asyncio
 from pathlib import Path
 from tempfile import mkdtemp
 
-from ggp_agent.manager.statistics import Sprt, average_interval, mean_interval, split_point
 from ggp_agent.manager.tournament import (
     Progress,
     check_settings,
@@ -22,6 +21,7 @@ from ggp_agent.manager.tournament import (
     summary_table,
     versus_table,
 )
+from ggp_agent.statistics import Sprt, average_interval, mean_interval, split_point
 
 # %% [markdown]
 # ## The plan

@@ -26,10 +26,10 @@ from gdl.state_machine import State
 from ggp_agent.agents import Agent, find_agent
 from ggp_agent.cli import run
 from ggp_agent.cli.bench_search import search_positions
-from ggp_agent.library import find_game
+from ggp_agent.library.games import find_game
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.settings import F32, F64, FixedSettings, Tuner, new_settings
-from ggp_agent.tuning.adaptive import SelfAdaptive
+from ggp_agent.tuning.self_adaptive import SelfAdaptive
 from propnet.layout import I32
 from propnet.machine import PropnetStateMachine
 from propnet.vectors import LANES

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gdl.demand import demand_driven, possible
 from gdl.errors import GroundingError, GroundingTimeout
-from gdl.histories import without_histories
 from gdl.instantiation.engine import Instantiation
+from gdl.magic_sets import demand_driven, possible
+from gdl.path_histories import without_histories
 from gdl.rules import (
     Clause,
     Literal,
@@ -107,7 +107,7 @@ def ground(
     """Ground a rule sheet within `seconds` of time and `memory` bytes for each way.
 
     Two ways are tried, the second where the first takes long, and then in turns: the rules as they
-    are (with long bodies split), and only what is asked for (`gdl.demand`).  Whichever is done
+    are (with long bodies split), and only what is asked for (`gdl.magic_sets`).  Whichever is done
     first gives the result; they describe the same game.  `ways` restricts them.  Which one is
     first depends on the work that it takes, not on the time: the result is always the same.
 

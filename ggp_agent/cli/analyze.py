@@ -16,7 +16,6 @@ from gdl.kif import Expression, Source, read
 from gdl.rules import RuleSheet, read_term, term_from
 from gdl.state_machine import JointMove, State, StateMachine
 from ggp_agent.agents import Agent
-from ggp_agent.board import draw
 from ggp_agent.cli.common import (
     agent_from,
     agent_options,
@@ -27,10 +26,11 @@ from ggp_agent.cli.common import (
     state_machine,
 )
 from ggp_agent.errors import GameError
-from ggp_agent.library import find_game
-from ggp_agent.report import one_line
-from ggp_agent.warming import warm_up
-from ggp_agent.worker import make_thinker
+from ggp_agent.library.boards import draw
+from ggp_agent.library.games import find_game
+from ggp_agent.mind.warming import warm_up
+from ggp_agent.mind.worker import make_thinker
+from ggp_agent.player.log_lines import one_line
 
 
 @click.command()

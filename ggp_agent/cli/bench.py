@@ -15,8 +15,8 @@ from gdl.grounding import ground
 from ggp_agent.cli.bench_simulate import How, measure, simulation_header, simulation_line
 from ggp_agent.cli.common import json_option, new_seed, seed_option
 from ggp_agent.cli.measuring import in_own_process
-from ggp_agent.cores import cores
-from ggp_agent.library import find_game
+from ggp_agent.library.games import find_game
+from ggp_agent.system.cores import cores
 from propnet.network import compile_network
 
 

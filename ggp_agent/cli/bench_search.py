@@ -15,9 +15,9 @@ from gdl.state_machine import State
 from ggp_agent.agents import Agent
 from ggp_agent.cli.common import agent_from, agent_options, json_option, new_seed, seed_option
 from ggp_agent.cli.measuring import in_own_process
-from ggp_agent.library import find_game
+from ggp_agent.library.games import find_game
+from ggp_agent.mind.worker import native_search
 from ggp_agent.search.parallel import threads_of
-from ggp_agent.worker import native_search
 from propnet.machine import PropnetStateMachine
 
 CODE_SECONDS = 60.0

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from gdl.grounding import ground
-from ggp_agent.library import find_game
+from ggp_agent.library.games import find_game
 from propnet.compiling import compile_in_background
 from propnet.layout import layout_of
 from propnet.network import compile_network

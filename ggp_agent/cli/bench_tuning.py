@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ggp_agent.cli.common import json_option, new_seed, seed_option
-from ggp_agent.manager.statistics import mean_interval
+from ggp_agent.statistics import mean_interval
 from ggp_agent.tuning.landscapes import LANDSCAPES, SPACES
 from ggp_agent.tuning.regret import Regret, is_clearly_less, measure_regret
 from ggp_agent.tuning.tuners import TUNERS

@@ -9,8 +9,6 @@ from itertools import islice
 
 import click
 
-from ggp_agent import library
-from ggp_agent.board import draw
 from ggp_agent.cli.common import (
     game_argument,
     json_option,
@@ -19,9 +17,11 @@ from ggp_agent.cli.common import (
     seed_option,
     state_machine,
 )
-from ggp_agent.library import KINDS, Game, find_game
-from ggp_agent.playthrough import playthrough as lines_of_playthrough
-from ggp_agent.playthrough import random_game
+from ggp_agent.library import games as library
+from ggp_agent.library.boards import draw
+from ggp_agent.library.games import KINDS, Game, find_game
+from ggp_agent.library.playthroughs import playthrough as lines_of_playthrough
+from ggp_agent.library.playthroughs import random_game
 
 
 @click.command()

@@ -13,7 +13,6 @@ from gdl.errors import GgpError
 from gdl.rules import RuleSheet, Term
 from gdl.state_machine import CHANCE_ROLE
 from ggp_agent.agents import Agent, find_agent, tuners_of
-from ggp_agent.board import draw
 from ggp_agent.cli.common import (
     json_option,
     new_seed,
@@ -24,8 +23,9 @@ from ggp_agent.cli.common import (
     tuner_settings,
 )
 from ggp_agent.errors import GameError
-from ggp_agent.library import Game, find_game
-from ggp_agent.manager.local import LocalPlayer
+from ggp_agent.library.boards import draw
+from ggp_agent.library.games import Game, find_game
+from ggp_agent.manager.local_player import LocalPlayer
 from ggp_agent.manager.players import HttpPlayer, Player
 from ggp_agent.manager.record import MatchRecord
 from ggp_agent.manager.runner import (
@@ -37,9 +37,9 @@ from ggp_agent.manager.runner import (
     new_match_id,
     run_match,
 )
-from ggp_agent.match import stated_roles
-from ggp_agent.tuning.adaptive import check_tuning
-from ggp_agent.workers import WorkerPool
+from ggp_agent.player.match import stated_roles
+from ggp_agent.player.workers import WorkerPool
+from ggp_agent.tuning.self_adaptive import check_tuning
 
 
 @click.command()

@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 from gdl.grounding import ground
-from ggp_agent.library import find_game
+from ggp_agent.library.games import find_game
 from propnet.layout import layout_of
 from propnet.network import compile_network
 from propnet.simulator import Simulator

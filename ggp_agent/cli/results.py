@@ -9,8 +9,6 @@ from typing import Any
 import click
 
 from ggp_agent.errors import TournamentError
-from ggp_agent.manager.statistics import SprtState
-from ggp_agent.manager.statistics.intervals import METHOD
 from ggp_agent.manager.tournament import MatchResult, read_results
 from ggp_agent.manager.tournament.results import without_repeats
 from ggp_agent.manager.tournament.summary import agents_of, state_of_test, warnings
@@ -24,6 +22,8 @@ from ggp_agent.manager.tournament.tables import (
     summary_table,
     versus_table,
 )
+from ggp_agent.statistics import SprtState
+from ggp_agent.statistics.intervals import METHOD
 
 format_option = click.option(
     "--format",

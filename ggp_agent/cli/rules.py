@@ -18,7 +18,7 @@ from gdl.perft import perft as count_sequences
 from gdl.rules import RuleSheet
 from gdl.validation import check_rules
 from ggp_agent.cli.common import game_argument, json_option, reasoner_option, state_machine
-from ggp_agent.library import find_game
+from ggp_agent.library.games import find_game
 from propnet.machine import PropnetStateMachine
 
 COMPILE_SECONDS = 60.0

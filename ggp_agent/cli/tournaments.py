@@ -23,7 +23,6 @@ from rich.progress import (
 
 from ggp_agent.cli.common import run_async
 from ggp_agent.cli.results import format_option, result_notes
-from ggp_agent.manager.statistics import SprtState
 from ggp_agent.manager.tournament import (
     MatchResult,
     Plan,
@@ -36,6 +35,7 @@ from ggp_agent.manager.tournament import (
 from ggp_agent.manager.tournament import Progress as TournamentProgress
 from ggp_agent.manager.tournament.settings import SETTINGS, Setting
 from ggp_agent.manager.tournament.tables import render, summary_table
+from ggp_agent.statistics import SprtState
 
 _TYPES: dict[str, dict[str, Any]] = {
     "text": {},

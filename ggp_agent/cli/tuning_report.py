@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ggp_agent.cli.common import json_option
-from ggp_agent.tuning.report import Told, plot, read_told
+from ggp_agent.tuning.record_report import Told, plot, read_told
 
 
 @click.command(name="tuning-report")

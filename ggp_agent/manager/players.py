@@ -17,7 +17,7 @@ import aiohttp
 from gdl.errors import RuleSheetError
 from gdl.kif import Expression, Source, read, write
 from ggp_agent.errors import PlayerError
-from ggp_agent.protocol import Abort, Info, Message, Play, Start, Stop
+from ggp_agent.protocol.messages import Abort, Info, Message, Play, Start, Stop
 
 MAX_REPLY_BYTES = 65_536
 """A longer reply is refused; the moves of public games have less than a hundred bytes."""

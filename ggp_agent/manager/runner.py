@@ -23,7 +23,6 @@ from pathlib import Path
 from gdl.errors import GgpError
 from gdl.rules import RuleSheet, Term, write_term
 from gdl.state_machine import CHANCE_ROLE, Move, State, StateMachine, order
-from ggp_agent.course import HasCourse
 from ggp_agent.errors import GameError
 from ggp_agent.manager.players import Player
 from ggp_agent.manager.record import (
@@ -36,7 +35,8 @@ from ggp_agent.manager.record import (
     state_text,
 )
 from ggp_agent.manager.scramble import Names, PlainNames, Scrambler
-from ggp_agent.protocol import Abort, Play, Start, Stop
+from ggp_agent.player.tuning_record import HasCourse
+from ggp_agent.protocol.messages import Abort, Play, Start, Stop
 
 ABORT_SECONDS = 2.0
 """Longest wait for the replies to ABORT, all players together."""

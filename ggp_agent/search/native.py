@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from gdl.state_machine import CHANCE_ROLE, JointMove, Move, State
 from ggp_agent.agents import Agent
-from ggp_agent.clock import within
 from ggp_agent.errors import SearchError
+from ggp_agent.mind.thinker import Interrupted
+from ggp_agent.player.clock import within
 from ggp_agent.search.expansion import open_root
 from ggp_agent.search.final import RootMove, choose_move
 from ggp_agent.search.flight import (
@@ -52,7 +53,6 @@ from ggp_agent.search.tree import (
     new_tree,
     statistics,
 )
-from ggp_agent.thinking import Interrupted
 from propnet.layout import Layout, layout_of, new_lanes
 from propnet.network import Network
 from propnet.vectors import LANES

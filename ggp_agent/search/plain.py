@@ -17,7 +17,8 @@ import numpy as np
 from gdl.rules import write_term
 from gdl.state_machine import CHANCE_ROLE, JointMove, Move, State, StateMachine
 from ggp_agent.agents import Agent
-from ggp_agent.clock import within
+from ggp_agent.mind.thinker import Interrupted
+from ggp_agent.player.clock import within
 from ggp_agent.search.final import RootMove, choose_move
 from ggp_agent.search.settings import (
     COLUMNS,
@@ -32,7 +33,6 @@ from ggp_agent.search.settings import (
     Tuner,
 )
 from ggp_agent.search.trace import Trace
-from ggp_agent.thinking import Interrupted
 
 STEPS_KEPT = 2
 UNSEEN = 100.0

@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp_agent.search.kernel import direct, entry, part
-from ggp_agent.tuning.dice import below, chance
 from ggp_agent.tuning.model import (
     ALL,
     ASKED,
@@ -41,8 +40,9 @@ from ggp_agent.tuning.model import (
     new_model,
     note_rewards,
 )
+from ggp_agent.tuning.random_numbers import below, chance
 from ggp_agent.tuning.space import F64, I32, Space
-from ggp_agent.tuning.tournament import new_trees, play_all, replace, winner
+from ggp_agent.tuning.tournament_tree import new_trees, play_all, replace, winner
 
 
 class Seen(NamedTuple):

@@ -31,7 +31,6 @@ import numpy as np
 
 from ggp_agent.search.kernel import direct, entry, part
 from ggp_agent.tuning.bandits import I64, MOST_VALUES, key_picked, key_values
-from ggp_agent.tuning.dice import below
 from ggp_agent.tuning.model import (
     ALL,
     ASKED,
@@ -46,6 +45,7 @@ from ggp_agent.tuning.model import (
     new_model,
     tell_rewards,
 )
+from ggp_agent.tuning.random_numbers import below
 from ggp_agent.tuning.space import F64, I32, Space
 
 DEFAULT, TUNED = range(2)

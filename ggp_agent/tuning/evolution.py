@@ -15,7 +15,15 @@ from __future__ import annotations
 import numpy as np
 
 from ggp_agent.search.kernel import direct, entry, part
-from ggp_agent.tuning.dice import below, chance, shuffle
+from ggp_agent.tuning.candidates import (
+    COUNT,
+    Scores,
+    new_scores,
+    next_generation,
+    put_candidate,
+    sort_by_mean,
+    tell_candidates,
+)
 from ggp_agent.tuning.model import (
     Model,
     allowed,
@@ -25,15 +33,7 @@ from ggp_agent.tuning.model import (
     mutate,
     new_model,
 )
-from ggp_agent.tuning.scores import (
-    COUNT,
-    Scores,
-    new_scores,
-    next_generation,
-    put_candidate,
-    sort_by_mean,
-    tell_candidates,
-)
+from ggp_agent.tuning.random_numbers import below, chance, shuffle
 from ggp_agent.tuning.space import F64, I32, Space
 
 POPULATION = 50

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ggp_agent.search.kernel import direct, entry, part
 from ggp_agent.search.memory import prefetch
-from ggp_agent.tuning.dice import below, two_below
+from ggp_agent.tuning.random_numbers import below, two_below
 from ggp_agent.tuning.space import F64, I32, Space
 
 SIZE, FIRST, STRIDE, OTHERS = range(4)

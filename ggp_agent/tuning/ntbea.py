@@ -15,7 +15,6 @@ from __future__ import annotations
 import numpy as np
 
 from ggp_agent.search.kernel import direct, entry, part
-from ggp_agent.tuning.dice import below
 from ggp_agent.tuning.model import (
     ALL,
     ASKED,
@@ -32,6 +31,7 @@ from ggp_agent.tuning.model import (
     new_model,
     tell_rewards,
 )
+from ggp_agent.tuning.random_numbers import below
 from ggp_agent.tuning.space import F64, I32, Space
 
 NEIGHBOURS = 5

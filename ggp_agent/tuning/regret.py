@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ggp_agent.manager.statistics import Interval, mean_interval
+from ggp_agent.statistics import Interval, mean_interval
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.landscapes import make_landscape
 from ggp_agent.tuning.side_information import LsiTuner

@@ -20,7 +20,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ggp_agent.search.kernel import direct, entry, part
-from ggp_agent.tuning.dice import below, real, shuffle
+from ggp_agent.tuning.candidates import (
+    Scores,
+    mean_of,
+    new_scores,
+    put_candidate,
+    sort_by_mean,
+    tell_candidates,
+)
 from ggp_agent.tuning.model import (
     Model,
     allowed,
@@ -29,14 +36,7 @@ from ggp_agent.tuning.model import (
     draw,
     new_model,
 )
-from ggp_agent.tuning.scores import (
-    Scores,
-    mean_of,
-    new_scores,
-    put_candidate,
-    sort_by_mean,
-    tell_candidates,
-)
+from ggp_agent.tuning.random_numbers import below, real, shuffle
 from ggp_agent.tuning.space import F64, I32, Space
 
 GENERATION = 0.75

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from gdl.state_machine import JointMove, State, StateMachine
-from ggp_agent.library import find_game, games
+from ggp_agent.library.games import find_game, games
 from propnet.machine import PropnetStateMachine
 
 KEYS = tuple(game.key for game in games())

@@ -13,7 +13,7 @@ import pytest
 
 from gdl.rules import Term, arguments_of
 from gdl.state_machine import order
-from ggp_agent.library import find_game
+from ggp_agent.library.games import find_game
 from tests.games.references import PYTHON_GAMES, EightPuzzle, LineGame, PythonGame, won
 from tests.naive import Prover
 

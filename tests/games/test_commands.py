@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from ggp_agent.cli import cli
 from ggp_agent.cli import games as commands
-from ggp_agent.library import find_game, games
+from ggp_agent.library.games import find_game, games
 from tests.games.machines import KEYS, machine_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "games.md"

@@ -9,7 +9,7 @@ import pytest
 from gdl.rules import Clause, RuleSheet, Term, name_of, write_term
 from gdl.state_machine import order
 from gdl.validation import check_rules
-from ggp_agent.library import KINDS, find_game, games
+from ggp_agent.library.games import KINDS, find_game, games
 from propnet.machine import PropnetStateMachine
 from tests.games.machines import GOLDEN, KEYS, machine_of, random_states
 from tests.games.public import PUBLIC

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ggp_agent.board import LINE_WIDTH
-from ggp_agent.library import find_game
-from ggp_agent.playthrough import playthrough
+from ggp_agent.library.boards import LINE_WIDTH
+from ggp_agent.library.games import find_game
+from ggp_agent.library.playthroughs import playthrough
 from tests.games.machines import GOLDEN, KEYS, machine_of
 
 

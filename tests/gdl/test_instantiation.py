@@ -8,15 +8,15 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from gdl.demand import demand_driven, possible
 from gdl.errors import GroundingTimeout
 from gdl.grounding import needed
 from gdl.instantiation.engine import Instances, Instantiation
 from gdl.instantiation.memory import EXHAUSTED, LENGTH, append, extend, new_memory
 from gdl.instantiation.plans import Functor
 from gdl.instantiation.terms import begin, find, intern
+from gdl.magic_sets import demand_driven, possible
 from gdl.rules import Clause, Literal, RuleSheet
-from ggp_agent.library import Game, games
+from ggp_agent.library.games import Game, games
 from tests.gringo import gringo
 from tests.small_sheets import SHEETS, small_sheet
 

@@ -11,7 +11,7 @@ import pytest
 from gdl.perft import PerftLine, perft
 from gdl.prolog import PrologStateMachine
 from gdl.rules import RuleSheet
-from ggp_agent.library import find_game
+from ggp_agent.library.games import find_game
 from propnet.machine import PropnetStateMachine
 from tests.conformance import ROOT, shared_sheet
 from tests.naive import NaiveStateMachine

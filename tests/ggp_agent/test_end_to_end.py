@@ -16,15 +16,15 @@ import uvloop
 
 from gdl.rules import RuleSheet
 from ggp_agent.agents import Agent, find_agent
-from ggp_agent.library import find_game
+from ggp_agent.library.games import find_game
 from ggp_agent.manager.players import HttpPlayer
 from ggp_agent.manager.record import MatchRecord, validate
 from ggp_agent.manager.runner import MatchSetup, new_match_id, run_match
-from ggp_agent.match import AgentMaker
-from ggp_agent.protocol import Abort, Play, Start, Stop
-from ggp_agent.server import AgentServer
-from ggp_agent.warming import warm_up
-from ggp_agent.workers import WorkerPool
+from ggp_agent.mind.warming import warm_up
+from ggp_agent.player.match import AgentMaker
+from ggp_agent.player.server import AgentServer
+from ggp_agent.player.workers import WorkerPool
+from ggp_agent.protocol.messages import Abort, Play, Start, Stop
 from propnet.machine import PropnetStateMachine
 from tests.ggp_agent.processes import GUARD, own_children
 from tests.ggp_agent.search.arena import goals_against_random

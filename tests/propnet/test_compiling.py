@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gdl.grounding import ground
 from gdl.rules import RuleSheet
-from ggp_agent.library import Game, games
+from ggp_agent.library.games import Game, games
 from propnet import compiling, kernels
 from propnet.choice_code import MOST_MOVES
 from propnet.compiling import Compilation, Target, compile_in_background, emit_objects
@@ -259,7 +259,7 @@ def test_an_error_of_llvm_leaves_the_interpreter(caplog: pytest.LogCaptureFixtur
 def test_a_process_that_ends_while_compiling_ends_well() -> None:
     code = (
         "from gdl.grounding import ground\n"
-        "from ggp_agent.library import find_game\n"
+        "from ggp_agent.library.games import find_game\n"
         "from propnet.compiling import compile_in_background\n"
         "from propnet.layout import layout_of\n"
         "from propnet.network import compile_network\n"

@@ -9,7 +9,7 @@ import pytest
 from gdl.grounding import WAYS, ground
 from gdl.prolog import PrologStateMachine
 from gdl.rules import RuleSheet
-from ggp_agent.library import Game, games
+from ggp_agent.library.games import Game, games
 from propnet.machine import PropnetStateMachine
 from propnet.network import compile_network
 from tests.conformance import assert_agree, shared_sheet

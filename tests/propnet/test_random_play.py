@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gdl.grounding import ground
 from gdl.prolog import PrologStateMachine
-from ggp_agent.library import find_game
+from ggp_agent.library.games import find_game
 from propnet import kernels
 from propnet.compiling import compile_in_background
 from propnet.layout import layout_of, new_lanes

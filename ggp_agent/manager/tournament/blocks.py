@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
 
-from ggp_agent.manager.statistics import Sprt, SprtState, agent_points
 from ggp_agent.manager.tournament.design import Fixture
 from ggp_agent.manager.tournament.results import MatchResult
+from ggp_agent.statistics import Sprt, SprtState, agent_points
 
 
 def block_scores(

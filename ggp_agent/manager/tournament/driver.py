@@ -23,7 +23,6 @@ from typing import Any
 from gdl.errors import GgpError
 from ggp_agent.errors import TournamentError, WorkerError
 from ggp_agent.manager.players import HttpPlayer
-from ggp_agent.manager.statistics import SprtState, Verdict
 from ggp_agent.manager.tournament.blocks import RunningTest
 from ggp_agent.manager.tournament.contestants import Contestant
 from ggp_agent.manager.tournament.design import Fixture
@@ -36,10 +35,11 @@ from ggp_agent.manager.tournament.results import (
     read_results,
     without_repeats,
 )
-from ggp_agent.protocol import Abort
-from ggp_agent.workers import WorkerProcess
+from ggp_agent.player.workers import WorkerProcess
+from ggp_agent.protocol.messages import Abort
+from ggp_agent.statistics import SprtState, Verdict
 
-HOST = "ggp_agent.manager.tournament.host"
+HOST = "ggp_agent.manager.tournament.match_process"
 SETTLE_SECONDS = 180.0
 """How long a host may be silent beyond the clocks: it grounds rules and starts processes."""
 GOODBYE_SECONDS = 4.0

@@ -12,16 +12,16 @@ from typing import Any
 
 from gdl.rules import RuleSheet
 from gdl.state_machine import CHANCE_ROLE
-from ggp_agent import library
 from ggp_agent.agents import tuners_of
-from ggp_agent.cores import cores
 from ggp_agent.errors import TournamentError
-from ggp_agent.manager.statistics import Sprt
+from ggp_agent.library import games as library
 from ggp_agent.manager.tournament.contestants import Contestant, distinct
 from ggp_agent.manager.tournament.design import Fixture, line_ups, match_id, schedule
 from ggp_agent.manager.tournament.results import has_results, read_results
 from ggp_agent.manager.tournament.settings import check_settings
-from ggp_agent.match import stated_roles
+from ggp_agent.player.match import stated_roles
+from ggp_agent.statistics import Sprt
+from ggp_agent.system.cores import cores
 
 RESULTS = "results.jsonl"
 RECORDS = "records"

@@ -17,9 +17,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ggp_agent.effort import Effort
 from ggp_agent.errors import TournamentError
 from ggp_agent.manager.record import CONNECTION_ERROR, ILLEGAL, TIMEOUT
+from ggp_agent.player.search_totals import Effort
 
 FORMAT = 1
 ERROR_KINDS = (TIMEOUT, ILLEGAL.strip(), CONNECTION_ERROR)

@@ -13,8 +13,11 @@ from fractions import Fraction
 from statistics import fmean
 from typing import Any
 
-from ggp_agent.effort import Effort
-from ggp_agent.manager.statistics import (
+from ggp_agent.manager.tournament.blocks import block_scores
+from ggp_agent.manager.tournament.design import match_id, schedule
+from ggp_agent.manager.tournament.results import ERROR_KINDS, MatchResult
+from ggp_agent.player.search_totals import Effort
+from ggp_agent.statistics import (
     Interval,
     Rating,
     Sprt,
@@ -24,9 +27,6 @@ from ggp_agent.manager.statistics import (
     mean_interval,
     rate,
 )
-from ggp_agent.manager.tournament.blocks import block_scores
-from ggp_agent.manager.tournament.design import match_id, schedule
-from ggp_agent.manager.tournament.results import ERROR_KINDS, MatchResult
 
 FAIR_SHARE = 0.9
 """Less of a core than this while thinking, and the machine was too loaded for the match."""

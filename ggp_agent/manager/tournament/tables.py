@@ -15,7 +15,6 @@ from rich.table import Table as RichTable
 from tabulate import tabulate
 
 from ggp_agent.errors import TournamentError
-from ggp_agent.manager.statistics import Interval
 from ggp_agent.manager.tournament.results import ERROR_KINDS, MatchResult
 from ggp_agent.manager.tournament.summary import (
     Line,
@@ -25,6 +24,7 @@ from ggp_agent.manager.tournament.summary import (
     summarize,
     versus,
 )
+from ggp_agent.statistics import Interval
 
 Cell = str | int | float | Interval | None
 

@@ -8,7 +8,7 @@ from gdl.rules import RuleSheet
 from gdl.state_machine import State, StateMachine
 from ggp_agent.errors import PlayerError
 from ggp_agent.manager.scramble import PlainNames
-from ggp_agent.protocol import Abort, Message, Play, Start, Stop, parse_message
+from ggp_agent.protocol.messages import Abort, Message, Play, Start, Stop, parse_message
 
 
 class FakePlayer:

@@ -13,7 +13,7 @@ import pytest
 
 from ggp_agent.errors import PlayerError
 from ggp_agent.manager.players import MAX_REPLY_BYTES, HttpPlayer, wire_text
-from ggp_agent.protocol import Abort, Info, Play, Preview, Start, Stop
+from ggp_agent.protocol.messages import Abort, Info, Play, Preview, Start, Stop
 
 Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 PLAY = Play("match.1", None)

@@ -29,7 +29,7 @@ from ggp_agent.manager.runner import (
     run_match,
 )
 from ggp_agent.manager.scramble import Scrambler
-from ggp_agent.protocol import Play, Start, Stop
+from ggp_agent.protocol.messages import Play, Start, Stop
 from tests.ggp_agent.manager.fake_players import (
     FakePlayer,
     LatePlayer,

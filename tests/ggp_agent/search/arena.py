@@ -6,8 +6,8 @@ import random
 import time
 from collections.abc import Sequence
 
+from ggp_agent.mind.thinker import LegalThinker, Thinker
 from ggp_agent.parameters import Value
-from ggp_agent.thinking import LegalThinker, Thinker
 from tests.ggp_agent.search.positions import GUARD, machine_of, native
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from gdl.rules import RuleSheet, read_term
 from gdl.state_machine import Move, State
 from ggp_agent.agents import Agent
-from ggp_agent.library import find_game
+from ggp_agent.library.games import find_game
 from ggp_agent.parameters import Value
 from ggp_agent.search.memory import NO_BLOCK, UNIT
 from ggp_agent.search.native import NativeSearch

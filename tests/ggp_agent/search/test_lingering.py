@@ -14,9 +14,9 @@ from ggp_agent.search.memory import UNIT
 from ggp_agent.search.native import LINGERING, MANY, NativeSearch
 from ggp_agent.search.settings import F32, F64
 from ggp_agent.search.tree import statistics
-from ggp_agent.tuning.adaptive import adaptive
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.model import ALL, ASKED, FIRST, KNOWN, MEAN
+from ggp_agent.tuning.self_adaptive import adaptive
 from ggp_agent.tuning.tuners import TUNERS
 from propnet.layout import I32
 from tests.ggp_agent.search.positions import machine_of, native, nodes_of, search_on

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from ggp_agent.agents import Agent, find_agent
-from ggp_agent.cores import cores
+from ggp_agent.mind.thinker import Interrupted
+from ggp_agent.mind.worker import native_search
 from ggp_agent.search.final import RootMove, choose_move, put_together
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.parallel import ParallelSearch, share_of, threads_of
-from ggp_agent.thinking import Interrupted
-from ggp_agent.tuning.adaptive import SelfAdaptive
+from ggp_agent.system.cores import cores
 from ggp_agent.tuning.cma_es import CmaTuner
+from ggp_agent.tuning.self_adaptive import SelfAdaptive
 from ggp_agent.tuning.space import F64
-from ggp_agent.worker import native_search
 from tests.ggp_agent.search.positions import GUARD, agent, machine_of, position
 
 ONE_MOVE_WIN = "(mark 1 1 x) (mark 1 2 x) (mark 2 1 o) (mark 2 2 o) (control x)"

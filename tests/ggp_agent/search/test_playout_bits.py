@@ -9,7 +9,7 @@ from ggp_agent.agents import find_agent
 from ggp_agent.search.flight import COUNT, GOAL_BITS
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.settings import EPSILON
-from ggp_agent.tuning.adaptive import adaptive
+from ggp_agent.tuning.self_adaptive import adaptive
 from propnet.choice import CHANCE_PLANES
 from propnet.layout import U64
 from tests.ggp_agent.search.positions import machine_of, native

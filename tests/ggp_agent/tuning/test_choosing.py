@@ -17,9 +17,9 @@ from ggp_agent.tuning.choosing import (
     TUNED,
     ChoosingTuner,
 )
-from ggp_agent.tuning.insight import insight
 from ggp_agent.tuning.model import ASKED, FIRST, KNOWN
 from ggp_agent.tuning.space import Space, read_space
+from ggp_agent.tuning.tuner_report import insight
 from tests.ggp_agent.tuning.oracle import (
     FLIGHTS,
     SPACES,

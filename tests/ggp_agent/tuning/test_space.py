@@ -11,7 +11,7 @@ import pytest
 from ggp_agent.agents import find_agent
 from ggp_agent.errors import ParameterError
 from ggp_agent.parameters import PARAMETERS
-from ggp_agent.tuning.adaptive import check_tuning, space_of, usual_parameters
+from ggp_agent.tuning.self_adaptive import check_tuning, space_of, usual_parameters
 from ggp_agent.tuning.space import UNUSED, read_space
 from tests.ggp_agent.tuning.oracle import SPACES
 

@@ -15,7 +15,7 @@ from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.landscapes import LANDSCAPES, make_landscape
 from ggp_agent.tuning.model import ALL, ASKED, FIRST, KNOWN, MEAN
 from ggp_agent.tuning.regret import is_clearly_less, mean_difference, measure_regret
-from ggp_agent.tuning.tournament import new_trees
+from ggp_agent.tuning.tournament_tree import new_trees
 from ggp_agent.tuning.tuners import TUNERS, make_tuner
 from tests.ggp_agent.tuning.oracle import SPACES, Oracle, ask, run, tell
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from gdl.errors import GgpError
 from ggp_agent.cli import cli
 from ggp_agent.manager.tournament.results import MatchResult, ResultsFile
-from ggp_agent.warming import warm_up
+from ggp_agent.mind.warming import warm_up
 
 HEADER = {
     "name": "t",

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from ggp_agent.effort import Effort
 from ggp_agent.errors import TournamentError
 from ggp_agent.manager.tournament.results import (
     MatchResult,
@@ -16,6 +15,7 @@ from ggp_agent.manager.tournament.results import (
     read_results,
     without_repeats,
 )
+from ggp_agent.player.search_totals import Effort
 
 HEADER = {"name": "t", "agents": [], "games": {}}
 RESULT = MatchResult(

@@ -8,9 +8,7 @@ import json
 
 import pytest
 
-from ggp_agent.effort import Effort
 from ggp_agent.errors import TournamentError
-from ggp_agent.manager.statistics import mean_interval
 from ggp_agent.manager.tournament.blocks import block_scores
 from ggp_agent.manager.tournament.design import schedule
 from ggp_agent.manager.tournament.results import MatchResult
@@ -30,6 +28,8 @@ from ggp_agent.manager.tournament.tables import (
     summary_table,
     versus_table,
 )
+from ggp_agent.player.search_totals import Effort
+from ggp_agent.statistics import mean_interval
 
 
 def result(game: str, agents: str, goals: tuple[int, ...], **more: object) -> MatchResult:

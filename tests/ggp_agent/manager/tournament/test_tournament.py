@@ -18,9 +18,8 @@ import pytest
 
 from gdl.state_machine import State, StateMachine
 from ggp_agent.errors import TournamentError, WorkerError
-from ggp_agent.library import find_game
+from ggp_agent.library.games import find_game
 from ggp_agent.manager.record import validate
-from ggp_agent.manager.statistics import split_point
 from ggp_agent.manager.tournament import (
     MatchResult,
     Plan,
@@ -31,11 +30,12 @@ from ggp_agent.manager.tournament import (
     run_tournament,
 )
 from ggp_agent.manager.tournament.contestants import Contestant
+from ggp_agent.manager.tournament.in_process_player import SeatedAgent
 from ggp_agent.manager.tournament.job import Job
-from ggp_agent.manager.tournament.seats import SeatedAgent
 from ggp_agent.manager.tournament.summary import summarize
-from ggp_agent.protocol import Play, Start
-from ggp_agent.warming import warm_up
+from ggp_agent.mind.warming import warm_up
+from ggp_agent.protocol.messages import Play, Start
+from ggp_agent.statistics import split_point
 from propnet.machine import PropnetStateMachine
 from tests.ggp_agent.manager.tournament.rude_players import (
     hanging,

@@ -1,0 +1,1 @@
+"""Games by name, their boards, and random games as text."""

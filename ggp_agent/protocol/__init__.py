@@ -1,0 +1,1 @@
+"""The GDL protocol: messages, managers' dialects of HTTP, the gateway in front of aiohttp."""

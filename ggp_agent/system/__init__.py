@@ -1,0 +1,1 @@
+"""The machine that everything runs on: its cores, and child processes."""

@@ -1,0 +1,75 @@
+"""Our agents as players of the manager, without HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from ggp_agent.agents import find_agent
+from ggp_agent.errors import MessageError, PlayerError
+from ggp_agent.library.games import find_game
+from ggp_agent.manager.local_player import LocalPlayer
+from ggp_agent.player.workers import WorkerPool
+from ggp_agent.protocol.messages import Abort, Play, Start, Stop
+from tests.ggp_agent.processes import GUARD, own_children
+
+TTT = find_game("ticTacToe").text()
+
+
+def start(match_id: str = "m", role: str = "x", rules: str = TTT) -> Start:
+    return Start(match_id, role, rules, 30.0, 30.0)
+
+
+def test_plays_one_match_after_the_other_and_leaves_nothing_behind() -> None:
+    async def session() -> None:
+        before = own_children()
+        pool = WorkerPool()
+        player = LocalPlayer(find_agent("legal"), pool, seed=1)
+        assert player.name == "legal"
+        async with asyncio.timeout(2 * GUARD):
+            await player.start(start("one"))
+            assert await player.play(Play("one", None)) == "(place 1 1)"
+            assert await player.play(Play("one", ("(place 1 1)", "noop"))) == "noop"
+            await player.stop(Stop("one", ("noop", "(place 2 2)")))
+            await player.start(start("two", "o"))
+            assert await player.play(Play("two", None)) == "noop"
+            await player.abort(Abort("two"))
+            # the manager that forgets to end a match
+            await player.start(start("three"))
+            await player.start(start("four"))
+            assert await player.play(Play("four", None)) == "(place 1 1)"
+            await player.close()
+            await player.close()
+        await pool.close()
+        assert own_children() <= before
+
+    asyncio.run(session())
+
+
+def test_two_players_share_a_pool() -> None:
+    async def session() -> None:
+        pool = WorkerPool(spares=0)
+        players = [LocalPlayer(find_agent("legal"), pool, seed) for seed in (1, 2)]
+        async with asyncio.timeout(2 * GUARD):
+            await asyncio.gather(
+                *(p.start(start("m", role)) for p, role in zip(players, "xo", strict=True))
+            )
+            answers = await asyncio.gather(*(player.play(Play("m", None)) for player in players))
+            await asyncio.gather(*(player.close() for player in players))
+            await pool.close()
+        assert answers == ["(place 1 1)", "noop"]
+
+    asyncio.run(session())
+
+
+def test_a_match_it_has_not_been_told_of_is_an_error() -> None:
+    async def session() -> None:
+        player = LocalPlayer(find_agent("legal"), WorkerPool(spares=0), seed=1)
+        with pytest.raises(PlayerError, match="match m"):
+            await player.play(Play("m", None))
+        with pytest.raises(MessageError):
+            await player.start(start(role="nobody"))
+        await player.close()
+
+    asyncio.run(session())

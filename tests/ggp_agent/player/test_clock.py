@@ -1,0 +1,64 @@
+"""When an answer has to leave."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ggp_agent.player.clock import REMEMBERED, Margin, answer_by, within
+
+seconds = st.floats(0, 1e4)
+
+
+@pytest.mark.parametrize(
+    ("clock", "margin", "expected"),
+    [
+        (10.0, 0.2, 109.8),
+        (1.0, 0.2, 100.8),
+        (1.0, 0.5, 100.5),
+        (1.0, 0.9, 100.5),  # never more than half of the clock
+        (0.2, 5.0, 100.1),
+        (0.0, 0.2, 100.0),
+        (5.0, 0.0, 105.0),
+    ],
+)
+def test_the_margin_is_kept_but_half_of_the_clock_is_used(
+    clock: float, margin: float, expected: float
+) -> None:
+    assert answer_by(100.0, clock, margin) == pytest.approx(expected)
+
+
+@given(received=seconds, clock=seconds, margin=seconds)
+def test_the_answer_leaves_within_the_clock(received: float, clock: float, margin: float) -> None:
+    assert received + clock / 2 <= answer_by(received, clock, margin) <= received + clock
+
+
+class TestMargin:
+    def test_is_the_least_one_as_long_as_answers_are_in_time(self) -> None:
+        margin = Margin(0.2)
+        assert margin.seconds == 0.2
+        margin.note(-0.5)
+        assert margin.seconds == 0.2
+
+    def test_grows_with_the_longest_delay(self) -> None:
+        margin = Margin(0.2)
+        for delay in (0.05, 0.3, 0.1):
+            margin.note(delay)
+        assert margin.seconds == pytest.approx(0.5)
+
+    def test_forgets(self) -> None:
+        margin = Margin(0.2)
+        margin.note(5.0)
+        for _ in range(REMEMBERED):
+            margin.note(0.01)
+        assert margin.seconds == pytest.approx(0.21)
+
+
+def test_a_limit_per_move_ends_thinking_before_the_clock_does() -> None:
+    now = time.monotonic()
+    assert within(now + 100, 0.0) == now + 100  # no limit
+    assert within(now + 100, 1000.0) == now + 100
+    assert now + 3 <= within(now + 100, 5.0, spent=2.0) <= now + 13
