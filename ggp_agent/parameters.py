@@ -1,17 +1,29 @@
-"""Every parameter of an agent, declared once: name, default, domain, unit, meaning, source.
+"""Parameters of agents: how they are declared, and those that all agents have.
 
-Command-line flags, help texts, checks and the tuners' domains come from these declarations;
-nothing else knows a default.
+A parameter is declared once, by the module whose work it controls: name, default, domain, unit,
+meaning, source, and how often it may change (`Scope`).  Command-line flags, help texts, checks, the
+search's columns and the tuners' domains come from these declarations; nothing else knows a default.
+The parameters of strategies and tuners are known where these have been imported.
 """
 
 from __future__ import annotations
 
+import enum
 import math
 from dataclasses import dataclass
 
 from ggp_agent.errors import ParameterError
 
 Value = float | int | str
+
+
+class Scope(enum.Enum):
+    """For how long a parameter keeps its value; all but those of a match can be tuned."""
+
+    SIMULATION = "simulation"
+    BATCH = "batch"
+    MOVE = "move"
+    MATCH = "match"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +37,7 @@ class Parameter:
     high: float = math.inf
     unit: str = ""
     source: str = ""
+    """paper, with section, table or equation"""
     choices: tuple[str, ...] = ()
     infinite: bool = False
     """whether infinity is one of its values"""
@@ -34,6 +47,7 @@ class Parameter:
     """the interval in which tuners with a continuous domain choose"""
     text: str = ""
     """for parameters that are texts: what they look like; whoever reads one checks it"""
+    scope: Scope = Scope.MATCH
 
     @property
     def domain(self) -> str:
@@ -67,14 +81,28 @@ class Parameter:
         return ParameterError(f"{self.name}={text}: {self.name} must be {self.domain}")
 
 
-TABLE_1 = "Sironi, Liu, Winands: Self-Adaptive MCTS in GGP (2020), Table I"
-UCT_PAPER = "Kocsis, Szepesvari: Bandit based Monte-Carlo planning (2006)"
-GRAVE_PAPER = "Cazenave: Generalized Rapid Action Value Estimation (2015)"
-MAST_PAPER = "Bjornsson, Finnsson: CadiaPlayer (2009)"
-DECAY_PAPER = "Tak, Winands, Bjornsson: Decaying simulation strategies (2014)"
-UNOBSERVED_PAPER = "Liu, Chen, Yu, Zhai, Zhou, Liu: Watch the Unobserved (2020)"
-PARALLEL_PAPER = "Chaslot, Winands, van den Herik: Parallel Monte-Carlo Tree Search (2008)"
-SOLVER_PAPER = "Cazenave, Saffidine: Score bounded MCTS (2010)"
+PARAMETERS: dict[str, Parameter] = {}
+"""All parameters that have been declared, by name."""
+
+
+def declare(*parameters: Parameter) -> tuple[Parameter, ...]:
+    """Make parameters known.  Raises `ValueError` for a name that is taken."""
+    for parameter in parameters:
+        if parameter.name in PARAMETERS:
+            raise ValueError(f"the parameter {parameter.name} is declared twice")
+        PARAMETERS[parameter.name] = parameter
+    return parameters
+
+
+def parameters_of(scope: Scope) -> tuple[str, ...]:
+    """The names of the parameters of a scope, in the order of their declarations."""
+    return tuple(name for name, parameter in PARAMETERS.items() if parameter.scope is scope)
+
+
+def column_of(name: str) -> int:
+    """The column of a parameter in the search's settings: its place among those of its scope."""
+    return parameters_of(PARAMETERS[name].scope).index(name)
+
 
 TUNERS = (
     "nmc", "lsi", "ea", "ntbea", "cmaes", "cmaes-restart", "mab", "local", "choosing", "random",
@@ -82,110 +110,17 @@ TUNERS = (
 )  # fmt: skip
 """The tuners' names; `ggp_agent.tuning.tuners` has them."""
 
-_TENTHS = tuple(n / 10 for n in range(11))
+TABLE_1 = "Sironi, Liu, Winands: Self-Adaptive MCTS in GGP (2020), Table I"
+UNOBSERVED_PAPER = "Liu, Chen, Yu, Zhai, Zhou, Liu: Watch the Unobserved (2020)"
+PARALLEL_PAPER = "Chaslot, Winands, van den Herik: Parallel Monte-Carlo Tree Search (2008)"
+SOLVER_PAPER = "Cazenave, Saffidine: Score bounded MCTS (2010)"
 
-_DECLARED = (
+declare(
     Parameter(
         "strategy",
         "mcts",
         "how moves are chosen: by search, at random, or the first legal one",
         choices=("mcts", "random", "legal"),
-    ),
-    Parameter(
-        "selection",
-        "uct",
-        "which value selection goes by in the tree",
-        choices=("uct", "grave"),
-        source=f"{UCT_PAPER}; {GRAVE_PAPER}",
-    ),
-    Parameter(
-        "playout",
-        "random",
-        "moves of playouts: uniform, MAST with epsilon-greedy choice, or MAST with Gibbs measure",
-        choices=("random", "mast", "gibbs"),
-        source=MAST_PAPER,
-    ),
-    Parameter(
-        "C",
-        0.2,
-        "exploration constant of the UCT formula, for rewards in [0, 1]",
-        high=10.0,
-        source=TABLE_1,
-        discrete=_TENTHS[1:10],
-        continuous=(0.0, 1.0),
-    ),
-    Parameter(
-        "epsilon",
-        0.4,
-        "probability of a uniformly random move in a MAST playout",
-        high=1.0,
-        source=TABLE_1,
-        discrete=_TENTHS,
-        continuous=(0.0, 1.0),
-    ),
-    Parameter(
-        "K",
-        250.0,
-        "visits at which GRAVE weighs AMAF and mean alike; 0 is UCT, inf is AMAF alone",
-        infinite=True,
-        unit="visits",
-        source=TABLE_1,
-        discrete=(0, 10, 50, 100, 250, 500, 750, 1000, 2000, math.inf),
-        continuous=(0.0, 2000.0),
-    ),
-    Parameter(
-        "Ref",
-        50.0,
-        "GRAVE takes AMAF values from the closest ancestor with so many visits; inf is the root",
-        infinite=True,
-        unit="visits",
-        source=TABLE_1,
-        discrete=(0, 50, 100, 250, 500, 1000, 10000, math.inf),
-        continuous=(0.0, 10000.0),
-    ),
-    Parameter(
-        "VO",
-        0.01,
-        "a move is drawn among those whose value is within VO of the best",
-        high=1.0,
-        source=TABLE_1,
-        discrete=(0.001, 0.005, 0.01, 0.015, 0.02, 0.025),
-        continuous=(0.0, 0.025),
-    ),
-    Parameter(
-        "T",
-        0.0,
-        "in nodes with fewer visits the playout's policy picks the move",
-        infinite=True,
-        unit="visits",
-        source=TABLE_1,
-        discrete=(0, 5, 10, 20, 30, 40, 50, 100, 200, math.inf),
-        continuous=(0.0, 200.0),
-    ),
-    Parameter("FPU", 1.0, "value of a move that was never tried", high=1000.0),
-    Parameter(
-        "tau",
-        10.0,
-        "temperature of the Gibbs measure, for goals in [0, 100]",
-        low=0.1,
-        high=1000.0,
-        unit="goal points",
-        source=MAST_PAPER,
-    ),
-    Parameter(
-        "decay",
-        0.2,
-        "factor of MAST's visit counts after each real move",
-        high=1.0,
-        source=DECAY_PAPER,
-    ),
-    Parameter(
-        "amaf_from",
-        9,
-        "visits from which a node keeps AMAF statistics (and can serve as GRAVE's reference)",
-        low=1,
-        high=1e6,
-        unit="visits",
     ),
     Parameter(
         "final",
@@ -270,9 +205,3 @@ _DECLARED = (
         unit="simulations",
     ),
 )
-
-PARAMETERS = {parameter.name: parameter for parameter in _DECLARED}
-
-PER_SIMULATION = ("C", "epsilon", "K", "Ref", "VO", "T", "FPU")
-"""Parameters of which every role may have another value in every simulation, in the order of the
-columns of `ggp_agent.search.settings`."""

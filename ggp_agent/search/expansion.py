@@ -8,71 +8,58 @@ from __future__ import annotations
 
 import numpy as np
 
+from ggp_agent.search.arrays import EVALUATIONS, Arrays
+from ggp_agent.search.blocks import words_of_moves
 from ggp_agent.search.descent import arrive, link
-from ggp_agent.search.flight import NODE, PICKS, ROUNDS, Flight
 from ggp_agent.search.kernel import entry, kernel, part
-from ggp_agent.search.memory import (
-    NO_BLOCK,
-    UNIT,
-    allocate,
-    put_int,
+from ggp_agent.search.memory import NO_BLOCK, UNIT, allocate, put_int
+from ggp_agent.search.nodes import (
+    add_node,
+    fetch_bucket,
+    fetch_node,
+    find_node,
+    hash_of,
+    recycle,
 )
+from ggp_agent.search.played_moves import write_column
+from ggp_agent.search.slots import NODE, PICKS
 from ggp_agent.search.tree import (
     NO_NODE,
     SEVERAL,
     SHORT,
     TERMINAL,
     Tree,
-    add_node,
     copy_state,
-    fetch_bucket,
-    fetch_node,
-    find_node,
-    hash_of,
     note_goals,
-    recycle,
-    words_of_moves,
 )
 from propnet import kernels
-from propnet.layout import U64, Lanes, Layout
+from propnet.layout import Lanes, Layout
 from propnet.vectors import WORDS, any_lane, load, lowest_bit, splat, store
 
 
 @kernel
-def write_column(block: U64, by_lane: U64, column: int, first: int, lanes: int) -> None:
-    """64 sets of lanes, one per move, as sets of moves per lane: one word for each lane.
-
-    `block` (64, 8), which is used up; `by_lane` has the lanes from row `first` on, of which only
-    `lanes` are written.
-    """
-    kernels.transpose(block)
-    for lane in range(lanes):
-        by_lane[first + lane, column] = block[lane & 63, lane >> 6]
-
-
-@kernel
-def _compute_states(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, count: int) -> None:
+def _compute_states(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, count: int) -> None:
     """The states to which the listed simulations' last joint moves lead, in lanes and packed."""
     roles = len(tree.best)
     for k in range(count):
-        simulation = flight.lists[1, k]
-        level = flight.depth[simulation] - 1
-        copy_state(flight.states, k, tree.states, flight.path[simulation, level, NODE])
+        slot = arrays.slots.waiting[1, k]
+        level = arrays.slots.depth[slot] - 1
+        copy_state(arrays.new.states, k, tree.states, arrays.slots.path[slot, level, NODE])
         for role in range(roles):
-            move = flight.path[simulation, level, PICKS + roles + role]
-            flight.joint[k, role] = move - layout.span[role]
-    kernels.load_states(layout, lanes, flight.states, count)
+            move = arrays.slots.path[slot, level, PICKS + roles + role]
+            arrays.new.joint[k, role] = move - layout.span[role]
+    kernels.load_states(layout, lanes, arrays.new.states, count)
     kernels.see_position(layout, lanes)
-    kernels.set_moves(layout, lanes, flight.joint, count)
+    kernels.set_moves(layout, lanes, arrays.new.joint, count)
     lanes.active[:] = kernels.ALL
     kernels.advance(layout, lanes)
-    kernels.save_states(layout, lanes, flight.states, count)
+    kernels.save_states(layout, lanes, arrays.new.states, count)
 
 
 @kernel
-def _see_moves(layout: Layout, lanes: Lanes, flight: Flight, count: int) -> None:
-    """The legal moves of lanes 0 to count - 1 (in `by_lane`), which of them are at the end of the
-    game (in `active`), and the goals where there are any such.
+def _see_moves(layout: Layout, lanes: Lanes, arrays: Arrays, count: int) -> None:
+    """The legal moves of lanes 0 to count - 1 (in `played.by_lane`), which of them are at the end
+    of the game (in `active`), and the goals where there are any such.
 
     A state in which a role has no legal move (its rules are faulty) counts as the end.
     """
@@ -82,7 +69,7 @@ def _see_moves(layout: Layout, lanes: Lanes, flight: Flight, count: int) -> None
         some = splat(kernels.NONE)
         for move in range(layout.span[role], layout.span[role + 1]):
             legal = kernels.read(lanes.values, layout.legal[move])
-            store(flight.rows, move, legal)
+            store(arrays.scratch.lanes, move, legal)
             some |= legal
         ended |= ~some
     for word in range(WORDS):
@@ -92,25 +79,25 @@ def _see_moves(layout: Layout, lanes: Lanes, flight: Flight, count: int) -> None
         )
     store(lanes.active, 0, load(lanes.active, 0) & ended)
     if any_lane(load(lanes.active, 0)):
-        kernels.read_goals(layout, lanes, flight.goals)
+        kernels.read_goals(layout, lanes, arrays.played.goals)
     moves = len(layout.legal)
-    for column in range(flight.by_lane.shape[1]):
+    for column in range(arrays.played.by_lane.shape[1]):
         inside = min(64, moves - 64 * column)
         for i in range(inside):
-            store(lanes.block, i, load(flight.rows, 64 * column + i))
+            store(lanes.block, i, load(arrays.scratch.lanes, 64 * column + i))
         for i in range(inside, 64):
             store(lanes.block, i, splat(kernels.NONE))
-        write_column(lanes.block, flight.by_lane, column, 0, count)
+        write_column(lanes.block, arrays.played.by_lane, column, 0, count)
 
 
 @part
-def _list_moves(layout: Layout, tree: Tree, flight: Flight, node: int, lane: int) -> bool:
+def _list_moves(layout: Layout, tree: Tree, arrays: Arrays, node: int, lane: int) -> bool:
     """Enter a lane's legal moves; False if there is no room for them."""
     roles, count = len(tree.best), 0
-    for column in range(flight.by_lane.shape[1]):
-        bits = flight.by_lane[lane, column]
+    for column in range(arrays.played.by_lane.shape[1]):
+        bits = arrays.played.by_lane[lane, column]
         while bits != np.uint64(0):
-            flight.found[count] = 64 * column + lowest_bit(bits)
+            arrays.scratch.moves[count] = 64 * column + lowest_bit(bits)
             bits &= bits - np.uint64(1)
             count += 1
     record = tree.nodes[node]
@@ -125,14 +112,14 @@ def _list_moves(layout: Layout, tree: Tree, flight: Flight, node: int, lane: int
     for role in range(roles):
         put_int(words, base + role, place)
         first = place
-        while place < count and flight.found[place] < layout.span[role + 1]:
+        while place < count and arrays.scratch.moves[place] < layout.span[role + 1]:
             place += 1
         if place - first > 1:
             movers += 1
             record.mover = role
     put_int(words, base + roles, place)
     for i in range(count):
-        put_int(words, base + roles + 1 + i, flight.found[i])
+        put_int(words, base + roles + 1 + i, arrays.scratch.moves[i])
     for i in range(roles + 1 + count, size):
         put_int(words, base + i, 0)
     if movers > 1:
@@ -141,68 +128,68 @@ def _list_moves(layout: Layout, tree: Tree, flight: Flight, node: int, lane: int
 
 
 @part
-def _open_node(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, lane: int) -> int:
+def _open_node(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, lane: int) -> int:
     """A new node for the state in a lane, whose hash is not in the tree; NO_NODE without room."""
-    node = add_node(tree, flight.states, lane, flight.keys[lane])
+    node = add_node(tree, arrays.new.states, lane, arrays.new.keys[lane])
     if node == NO_NODE:
         return NO_NODE
     if (lanes.active[0, lane >> 6] >> np.uint64(lane & 63)) & np.uint64(1):
         tree.nodes[node].kind = TERMINAL
         for role in range(len(tree.best)):
-            tree.scores[node, role, :] = flight.goals[role, lane]
-        note_goals(tree, node, flight.chance)
-    elif not _list_moves(layout, tree, flight, node, lane):
+            tree.scores[node, role, :] = arrays.played.goals[role, lane]
+        note_goals(tree, node, arrays.options.chance)
+    elif not _list_moves(layout, tree, arrays, node, lane):
         recycle(tree, node)
         return NO_NODE
     return node
 
 
 @entry
-def open_root(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight) -> int:
-    """The node of the state in `flight.states[0]`, made if there is none; NO_NODE without room.
+def open_root(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays) -> int:
+    """The node of the state in `new.states[0]`, made if there is none; NO_NODE without room.
 
     It has its moves even where some role has none, and the game is over for the search.
     """
-    flight.keys[0] = hash_of(flight.states, 0)
-    node = find_node(tree, flight.states, 0, flight.keys[0])
+    arrays.new.keys[0] = hash_of(arrays.new.states, 0)
+    node = find_node(tree, arrays.new.states, 0, arrays.new.keys[0])
     if node == NO_NODE or tree.nodes[node].moves == NO_BLOCK:
-        kernels.load_states(layout, lanes, flight.states, 1)
-        _see_moves(layout, lanes, flight, 1)
+        kernels.load_states(layout, lanes, arrays.new.states, 1)
+        _see_moves(layout, lanes, arrays, 1)
         if node == NO_NODE:
-            node = _open_node(layout, lanes, tree, flight, 0)
+            node = _open_node(layout, lanes, tree, arrays, 0)
         if node != NO_NODE and tree.nodes[node].moves == NO_BLOCK:
-            _list_moves(layout, tree, flight, node, 0)
+            _list_moves(layout, tree, arrays, node, 0)
     return node
 
 
 @kernel
-def expand(layout: Layout, lanes: Lanes, tree: Tree, flight: Flight, new: int) -> int:
+def expand(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, new: int) -> int:
     """Look at the states that `new` simulations have come to; adds those that are not known.
 
-    Returns how many simulations are on known ground and may go on; `lists[0]` has them.
+    Returns how many simulations are on known ground and may go on; `waiting[0]` has them.
     """
-    _compute_states(layout, lanes, tree, flight, new)
-    _see_moves(layout, lanes, flight, new)
-    flight.totals[ROUNDS] += 1
+    _compute_states(layout, lanes, tree, arrays, new)
+    _see_moves(layout, lanes, arrays, new)
+    arrays.totals[EVALUATIONS] += 1
     for k in range(new):
-        flight.keys[k] = hash_of(flight.states, k)
-        fetch_bucket(tree, flight.keys[k])
+        arrays.new.keys[k] = hash_of(arrays.new.states, k)
+        fetch_bucket(tree, arrays.new.keys[k])
     for k in range(new):
-        fetch_node(tree, flight.keys[k])
+        fetch_node(tree, arrays.new.keys[k])
     waiting = 0
     for k in range(new):
-        simulation = flight.lists[1, k]
-        node = find_node(tree, flight.states, k, flight.keys[k])
+        slot = arrays.slots.waiting[1, k]
+        node = find_node(tree, arrays.new.states, k, arrays.new.keys[k])
         known = node != NO_NODE
         if not known:
-            node = _open_node(layout, lanes, tree, flight, k)
+            node = _open_node(layout, lanes, tree, arrays, k)
         if node == NO_NODE:
-            copy_state(flight.leaves, simulation, flight.states, k)
-            flight.leaf[simulation] = NO_NODE
+            copy_state(arrays.slots.states, slot, arrays.new.states, k)
+            arrays.slots.leaf[slot] = NO_NODE
             continue
-        link(tree, flight, simulation, flight.depth[simulation] - 1, node)
-        arrive(tree, flight, simulation, node)
+        link(tree, arrays, slot, arrays.slots.depth[slot] - 1, node)
+        arrive(tree, arrays, slot, node)
         if known:
-            flight.lists[0, waiting] = simulation
+            arrays.slots.waiting[0, waiting] = slot
             waiting += 1
     return waiting

@@ -15,30 +15,30 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from gdl.state_machine import CHANCE_ROLE, JointMove, Move, State
+from gdl.state_machine import JointMove, Move, State
 from ggp_agent.agents import Agent
 from ggp_agent.errors import SearchError
-from ggp_agent.mind.thinker import Interrupted
-from ggp_agent.player.clock import within
+from ggp_agent.search.arrays import DEEPEST, EDGES, TRANSITIONS, new_arrays
+from ggp_agent.search.blocks import statistics
+from ggp_agent.search.edges import follow
 from ggp_agent.search.expansion import open_root
 from ggp_agent.search.final import RootMove, choose_move
-from ggp_agent.search.flight import (
-    DEEPEST,
-    EDGES,
-    TRANSITIONS,
-    new_flight,
-)
-from ggp_agent.search.mast import decay
 from ggp_agent.search.memory import NO_BLOCK, ORDERS, UNIT
-from ggp_agent.search.scoring import LANES as GROUP
-from ggp_agent.search.settings import FixedSettings, Tuner, heads
-from ggp_agent.search.simulation import simulate_batch
+from ggp_agent.search.room import new_tree_for
+from ggp_agent.search.settings import F64, FixedSettings, Tuner, heads
+from ggp_agent.search.simulation import Batch, simulate_batch
+from ggp_agent.search.stopping import (
+    Interrupted,
+    Progress,
+    is_to_stop,
+    seconds_left,
+    stop_reasons,
+)
+from ggp_agent.search.strategies import dispatch
 from ggp_agent.search.trace import Trace, principal_variation
 from ggp_agent.search.tree import (
-    ENTRY,
     FRESH,
     LIMIT,
-    MAX_NODES,
     NO_NODE,
     OPEN,
     RECYCLED,
@@ -46,12 +46,8 @@ from ggp_agent.search.tree import (
     STEP,
     TERMINAL,
     USED,
-    Tree,
     bytes_per_node,
     clear,
-    follow,
-    new_tree,
-    statistics,
 )
 from propnet.layout import Layout, layout_of, new_lanes
 from propnet.network import Network
@@ -59,14 +55,10 @@ from propnet.vectors import LANES
 
 MANY = 64
 """Simulations in flight from which on some playouts may go on with the next batch."""
-LINGERING = 3
+ROLLOVER = 3
 """These are one in so many at most."""
 MAX_VISITS = 2**30
 """Visits are counted in 32 bits; nobody learns from more."""
-OPENED = 0.6
-"""Share of nodes with statistics of their moves that the division of memory reckons with."""
-WITH_AMAF = 0.06
-"""Share of nodes with an AMAF table, likewise."""
 
 
 class NativeSearch:
@@ -93,44 +85,49 @@ class NativeSearch:
         self._solves = agent["solver"] == "on"
         self._layout = layout or layout_of(network)
         self._lanes = new_lanes(self._layout, seed)
-        chance = network.roles.index(CHANCE_ROLE) if CHANCE_ROLE in network.roles else -1
-        self._flight = new_flight(self._layout, agent, chance, seed)
+        self._arrays = new_arrays(self._layout, network.roles, agent, seed)
         self._random = np.random.Generator(np.random.PCG64([seed, 2]))
         self.tuner: Tuner = tuner or FixedSettings(agent)
-        self._tree = self._room()
+        self._tree = new_tree_for(self._layout, network.goal_values, agent)
         self._root = NO_NODE
-        settings = self._flight.settings
-        self._free, self._told = heads(settings.free), heads(settings.told)
-        self._told_weights, self._told_totals = heads(settings.weights), heads(settings.totals)
+        settings = self._arrays.settings
+        self._free, self._rewarded = heads(settings.free), heads(settings.rewarded)
+        self._reward_weights, self._reward_totals = heads(settings.weights), heads(settings.totals)
         self._weights = heads(np.zeros(LANES, np.int32))
-        self._batch_seconds = self._landing_seconds = self._seconds = 0.0
-        self._playing = 0
+        self._batch_seconds = self._finish_seconds = self._seconds = 0.0
+        self._playing = self._move_weight = 0
         self.enter(self._layout.initial.tobytes(), None)
 
     def enter(self, state: State, joint_move: JointMove | None) -> None:
         """See `Thinker.enter`; keeps what the tree knows of the new state."""
         assert isinstance(state, bytes)
-        self._flight.totals[:] = 0
+        self._arrays.totals[:] = 0
         self._simulations = self._playouts = 0
         self._seconds = 0.0
         self._batch_seconds /= 2  # one slow batch must not stop the thinking of later moves
-        self._landing_seconds /= 2
+        self._finish_seconds /= 2
+        if self._move_weight:
+            self.tuner.tell_move(self._move_totals, self._move_weight)
+        self._move_totals, self._move_weight = np.zeros(len(self._network.roles)), 0
+        if joint_move is not None:
+            self.tuner.new_move()
+        self.tuner.ask_move(self._arrays.settings.of_move)
+        self.tuner.ask_batch(self._arrays.settings.of_batch)
         if joint_move is None:
             clear(self._tree)
-            self._flight.mast[:] = 0
+            dispatch.forget_all(self._arrays)
         else:
             self._tree.counters[STEP] += 1
             self._tree.counters[LIMIT] = 1
             self._tree.counters[SPARE] = 0
             self._tree.counters[RECYCLED] = 0
-            decay(self._flight, self._agent.number("decay"))
-            self.tuner.new_move()
-        self._flight.states[0] = np.frombuffer(state, np.uint64)
-        self._root = int(open_root(self._layout, self._lanes, self._tree, self._flight))
+            dispatch.forget_after_move(self._layout, self._arrays)
+        self._arrays.new.states[0] = np.frombuffer(state, np.uint64)
+        self._root = int(open_root(self._layout, self._lanes, self._tree, self._arrays))
         if self._root == NO_NODE:  # nothing of a full tree could be used
             clear(self._tree)
-            self._flight.states[0] = np.frombuffer(state, np.uint64)
-            self._root = int(open_root(self._layout, self._lanes, self._tree, self._flight))
+            self._arrays.new.states[0] = np.frombuffer(state, np.uint64)
+            self._root = int(open_root(self._layout, self._lanes, self._tree, self._arrays))
         if self._root == NO_NODE:
             raise SearchError("the memory of the agent is too small for this game's moves")
         self._record = self._tree.nodes[self._root]  # not a copy, and nor are the bounds
@@ -141,60 +138,74 @@ class NativeSearch:
 
     def think(self, deadline: float, interrupted: Interrupted) -> None:
         """See `Thinker.think`."""
+        reasons = stop_reasons(self._agent, deadline, interrupted)
+        progress = Progress(time.monotonic(), self._seconds)
+        self._note_progress(progress)
         budget = int(self._agent.number("simulations"))
-        deadline = within(deadline, self._agent.number("seconds"), self._seconds)
-        now = time.monotonic()
-        available = math.inf if budget else deadline - now
-        while self.is_worth_it() and not interrupted():
-            # the first batch in a state is run in any case: the last one may have been held up
-            estimate = self._batch_seconds + self._landing_seconds if self._simulations else 0.0
-            if now + estimate >= deadline:
-                break
-            batch = self._in_flight(available)
+        available = math.inf if budget else seconds_left(reasons, progress)
+        while not is_to_stop(reasons, progress):
+            slots = self._in_flight(available)
             if budget:
-                left = budget - self._simulations
-                if left <= 0:
-                    break
-                batch = min(batch, left + self._playing)
-            playouts = self._playouts_of(batch)
-            may_linger = playouts == 1 and batch >= MANY
-            self.simulate(batch, playouts, batch // LINGERING if may_linger else 0)
-            started, now = now, time.monotonic()
-            self._batch_seconds = now - started
-            self._seconds += self._batch_seconds
+                slots = min(slots, budget - self._simulations + self._playing)
+            playouts = self._playouts_of(slots)
+            rolls_over = playouts == 1 and slots >= MANY
+            self.simulate(slots, playouts, slots // ROLLOVER if rolls_over else 0)
+            self._batch_seconds = self._lap(progress)
+            self._note_progress(progress)
         if self._playing:
             self.simulate(0)
-            self._landing_seconds = time.monotonic() - now
-            self._seconds += self._landing_seconds
+            self._finish_seconds = self._lap(progress)
 
-    def simulate(self, batch: int, playouts: int = 1, lingering: int = 0) -> None:
+    def _lap(self, progress: Progress) -> float:
+        """The seconds since the last look at the clock, which count as spent."""
+        before, progress.now = progress.now, time.monotonic()
+        self._seconds += progress.now - before
+        return progress.now - before
+
+    def _note_progress(self, progress: Progress) -> None:
+        """Tell how far we are; the first batch in a state is run in any case, for the last one may
+        have been held up."""
+        progress.seconds, progress.simulations = self._seconds, self._simulations
+        estimate = self._batch_seconds + self._finish_seconds
+        progress.next_seconds = estimate if self._simulations else 0.0
+        progress.is_open = self.is_worth_it()
+
+    def simulate(self, slots: int, playouts: int = 1, rollover: int = 0) -> None:
         """Have so many simulations in flight: ask for parameters, simulate, tell the rewards.
 
-        At most `lingering` playouts are not over then, and go on with the next batch.
+        At most `rollover` playouts are not over then, and go on with the next batch.
         """
-        tuner, new, share = self.tuner, max(0, batch - self._playing), 1
+        tuner, new, share = self.tuner, max(0, slots - self._playing), 1
         if new:
             share = tuner.share(new)
             rows = (new + share - 1) // share
             weights = self._weights[rows]
             weights.fill(share)
             weights[-1] = new - share * (rows - 1)
-            tuner.ask(self._free[rows], weights, self._flight.settings.values)
-        done, told, self._visits = simulate_batch(
+            tuner.ask(self._free[rows], weights, self._arrays.settings.values)
+        if tuner.watches_batches:
+            tuner.ask_batch(self._arrays.settings.of_batch)
+        completed, rewarded, self._visits = simulate_batch(
             self._layout,
             self._lanes,
             self._tree,
-            self._flight,
+            self._arrays,
             self._root,
-            new,
-            share,
-            playouts,
-            lingering,
+            Batch(new, share, playouts, rollover),
         )
-        self._playing += new - done
+        self._playing += new - completed
         self._simulations += new
         self._playouts += new * playouts
-        tuner.tell(self._told[told], self._told_totals[told], self._told_weights[told])
+        totals = self._reward_totals[rewarded]
+        tuner.tell(self._rewarded[rewarded], totals, self._reward_weights[rewarded])
+        if tuner.watches_batches:
+            self._tell_sums(totals.sum(axis=0), completed)
+
+    def _tell_sums(self, totals: F64, weight: int) -> None:
+        """Tell what a batch brought, and count it for the move."""
+        self.tuner.tell_batch(totals, weight)
+        self._move_totals += totals
+        self._move_weight += weight
 
     def choose(self) -> Move:
         """See `Thinker.choose`."""
@@ -239,7 +250,7 @@ class NativeSearch:
 
     def trace(self) -> Trace:
         """What the thinking in the present state found."""
-        totals, tree = self._flight.totals, self._tree
+        totals, tree = self._arrays.totals, self._tree
         simulations = self._simulations
         edges, transitions = int(totals[EDGES]), int(totals[TRANSITIONS])
         pool = len(tree.pool.order) - int(tree.pool.free[ORDERS])
@@ -294,24 +305,6 @@ class NativeSearch:
         if self._playing:
             return 1
         return max(1, min(self._per_leaf, LANES // batch))
-
-    def _room(self) -> Tree:
-        """A tree that fits the memory; the share of nodes and blocks is an estimate."""
-        roles, words = len(self._network.roles), len(self._layout.initial)
-        moves = len(self._layout.legal)
-        usual = min(30 * roles, moves)
-        block = 4 * (roles + GROUP + usual) + 4 * (ENTRY + 2) * usual * OPENED
-        if self._flight.grave:
-            block += 8 * moves * WITH_AMAF
-        memory = int(self._agent.number("memory")) * 2**20
-        fixed = bytes_per_node(words, roles)
-        per_node = fixed + (block + 4 * UNIT) * (1 + 1 / (4 * UNIT))
-        most = min(MAX_NODES, int(self._agent.number("nodes")))
-        nodes = max(2 * LANES, min(most, int(memory / per_node)))
-        units = max(1024, (memory - nodes * fixed) // (4 * UNIT + 1))
-        wanted = int(nodes * 4 * (block + 4 * UNIT) / (4 * UNIT))
-        best = np.array([max((0, *v)) for v in self._network.goal_values], np.uint8)
-        return new_tree(nodes, min(units, wanted + 4096), words, best)
 
     @property
     def is_over(self) -> bool:

@@ -16,9 +16,9 @@ import numpy as np
 
 from gdl.state_machine import JointMove, Move, State
 from ggp_agent.agents import Agent
-from ggp_agent.mind.thinker import Interrupted
 from ggp_agent.search.final import choose_move, put_together
 from ggp_agent.search.native import NativeSearch
+from ggp_agent.search.stopping import Interrupted
 from ggp_agent.search.trace import Trace, together
 from ggp_agent.system.cores import cores
 

@@ -17,21 +17,15 @@ import numpy as np
 from gdl.rules import write_term
 from gdl.state_machine import CHANCE_ROLE, JointMove, Move, State, StateMachine
 from ggp_agent.agents import Agent
-from ggp_agent.mind.thinker import Interrupted
 from ggp_agent.player.clock import within
 from ggp_agent.search.final import RootMove, choose_move
-from ggp_agent.search.settings import (
-    COLUMNS,
-    EPSILON,
-    FPU,
-    REF,
-    VO,
-    C,
-    FixedSettings,
-    K,
-    T,
-    Tuner,
-)
+from ggp_agent.search.selection import VO, T
+from ggp_agent.search.settings import FixedSettings, Tuner, new_settings
+from ggp_agent.search.stopping import Interrupted
+from ggp_agent.search.strategies.grave import REF, K
+from ggp_agent.search.strategies.mast import EPSILON
+from ggp_agent.search.strategies.move_history import DECAY
+from ggp_agent.search.strategies.uct import FPU, C
 from ggp_agent.search.trace import Trace
 
 STEPS_KEPT = 2
@@ -100,7 +94,7 @@ class PlainSearch:
         self._roles = range(len(machine.roles))
         self._random = random.Random(seed)
         self.tuner: Tuner = tuner or FixedSettings(agent)
-        self._values = np.zeros((1, len(machine.roles), COLUMNS), np.float32)
+        self._settings = new_settings(1, len(machine.roles))
         self._nodes: dict[State, Node] = {}
         self._mast: dict[tuple[int, Move], Average] = {}
         self._step = 0
@@ -109,12 +103,15 @@ class PlainSearch:
 
     def enter(self, state: State, joint_move: JointMove | None) -> None:
         """See `Thinker.enter`."""
+        if joint_move is not None:
+            self.tuner.new_move()
+        self.tuner.ask_move(self._settings.of_move)
+        self.tuner.ask_batch(self._settings.of_batch)
         if joint_move is None:
             self._nodes, self._mast, self._step = {}, {}, 0
         else:
             self._step += 1
             self._forget()
-            self.tuner.new_move()
         self._root = self._find(state) or self._add(state)
         self._root.step = self._step
         self._simulations = self._edges = self._deepest = self._transitions = 0
@@ -174,8 +171,8 @@ class PlainSearch:
 
     def _simulate(self, deadline: float) -> bool:
         """One simulation; False where the time ran out in it."""
-        self.tuner.ask(ONLY_ROW, ONE, self._values)
-        simulation = Simulation(self._values[0])
+        self.tuner.ask(ONLY_ROW, ONE, self._settings.values)
+        simulation = Simulation(self._settings.values[0])
         simulation.reference = [self._root] * len(self._roles)
         node, new = self._root, False
         while True:
@@ -232,7 +229,7 @@ class PlainSearch:
         """UCT, or GRAVE: (1 - β)·mean + β·AMAF in place of the mean."""
         settings, own = simulation.settings[role], node.statistics[role][place]
         amaf = None
-        if settings[K] > 0:
+        if settings[K] > 0 and self._agent["selection"] == "grave":
             table = simulation.reference[role].amaf or {}
             amaf = table.get((role, node.moves[role][place]))
         if not own.count:
@@ -273,7 +270,7 @@ class PlainSearch:
     def _pick_by_policy(self, role: int, moves: Sequence[Move], epsilon: float) -> Move:
         """A random move; MAST's best one with probability 1 - ε; or by MAST's Gibbs measure."""
         policy, chance = self._agent["playout"], self._machine.roles[role] == CHANCE_ROLE
-        if policy == "random" or chance:
+        if policy == "uniform" or chance:
             return self._random.choice(moves)
         known = [self._mast.get((role, move)) for move in moves]
         values = [average.mean if average else UNSEEN for average in known]
@@ -299,7 +296,7 @@ class PlainSearch:
         for node, picks in path:
             for role, pick in enumerate(picks):
                 node.statistics[role][pick].add(goals[role] / 100)
-        if self._agent["playout"] != "random":
+        if self._agent["playout"] != "uniform":
             _credit(self._mast, tail, goals)
         self._simulations += 1
         self._edges += len(path)
@@ -317,8 +314,8 @@ class PlainSearch:
             for state, node in self._nodes.items()
             if node.step >= self._step - STEPS_KEPT
         }
-        factor = self._agent.number("decay")
         for key, average in list(self._mast.items()):
+            factor = self._settings.of_move[key[0], DECAY]
             kept = math.floor(average.count * factor + 0.5)
             if kept == 0:
                 del self._mast[key]

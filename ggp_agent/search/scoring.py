@@ -2,7 +2,7 @@
 
 numba does not turn these loops into vector instructions, for it can't know that reading AMAF
 tables and writing values don't interfere; so they are written in LLVM's words.  The formulas are
-those of `ggp_agent.search.selection`; `tests/ggp_agent/search/test_scoring.py` has them in plain
+those of `ggp_agent.search.strategies`; `tests/ggp_agent/search/test_scoring.py` has them in plain
 Python.
 """
 
@@ -11,21 +11,27 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
 from ggp_agent.search import in_numpy
+from ggp_agent.search.kernel import part
 from ggp_agent.search.memory import check_word
+from ggp_agent.search.random_numbers import random_below
+from propnet.layout import U64
+from propnet.vectors import lowest_bit
 
-LANES = 8
+GROUP = 8
 """moves at a time; lists of moves and of values need so many places more than there are moves"""
 
 _I1, _I32, _I64 = (ir.IntType(bits) for bits in (1, 32, 64))
 _FLOAT = ir.FloatType()
-_MASK, _INTS, _FLOATS = (ir.VectorType(item, LANES) for item in (_I1, _I32, _FLOAT))
-_BITS = ir.IntType(LANES)
+_MASK, _INTS, _FLOATS = (ir.VectorType(item, GROUP) for item in (_I1, _I32, _FLOAT))
+_BITS = ir.IntType(GROUP)
 _PAIR = ir.VectorType(_FLOAT, 2)
 
 LEAST = -1e38
@@ -34,14 +40,14 @@ _CLOSED = -1e20
 
 
 def _splat(builder: Any, value: Any) -> Any:
-    kind = ir.VectorType(value.type, LANES)
+    kind = ir.VectorType(value.type, GROUP)
     one = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(_I32, 0))
-    zeros = ir.Constant(ir.VectorType(_I32, LANES), [0] * LANES)
+    zeros = ir.Constant(ir.VectorType(_I32, GROUP), [0] * GROUP)
     return builder.shuffle_vector(one, ir.Constant(kind, ir.Undefined), zeros)
 
 
 def _constant(number: float) -> Any:
-    return ir.Constant(_FLOATS, [ir.Constant(_FLOAT, number)] * LANES)
+    return ir.Constant(_FLOATS, [ir.Constant(_FLOAT, number)] * GROUP)
 
 
 def _call(builder: Any, name: str, result: Any, arguments: list[Any]) -> Any:
@@ -61,7 +67,7 @@ def _load(builder: Any, base: Any, index: Any, vector: Any) -> Any:
 
 def _below(builder: Any, place: Any, count: Any) -> Any:
     """The lanes of a group that begins at `place` which are below `count`."""
-    steps = ir.Constant(_INTS, list(range(LANES)))
+    steps = ir.Constant(_INTS, list(range(GROUP)))
     left = builder.trunc(builder.sub(count, place), _I32)
     return builder.icmp_signed("<", steps, _splat(builder, left))
 
@@ -72,7 +78,7 @@ def _gather_pairs(builder: Any, words: Any, moves: Any, table: Any) -> tuple[Any
     Pairs are fetched one by one: no processor of today is faster at gathering.
     """
     pairs = []
-    for lane in range(LANES):
+    for lane in range(GROUP):
         number = builder.load(builder.gep(words, [builder.add(moves, _I64(lane))]), align=4)
         twice = builder.shl(builder.sext(number, _I64), _I64(1))
         address = builder.bitcast(builder.gep(table, [twice]), _PAIR.as_pointer())
@@ -87,7 +93,7 @@ def _gather_pairs(builder: Any, words: Any, moves: Any, table: Any) -> tuple[Any
         builder.shuffle_vector(
             pairs[0],
             nothing,
-            ir.Constant(_INTS, list(range(start, 2 * LANES, 2))),
+            ir.Constant(_INTS, list(range(start, 2 * GROUP, 2))),
         )
         for start in (0, 1)
     )
@@ -117,9 +123,9 @@ def _score(context: Any, builder: Any, signature: Any, arguments: Any, grave: bo
     values = _pointer(context, builder, *given["values"])
     count, exploration, fpu = integer("count"), spread_float("c"), spread_float("fpu")
     best = cgutils.alloca_once_value(builder, _constant(LEAST))
-    groups = builder.udiv(builder.add(count, _I64(LANES - 1)), _I64(LANES))
+    groups = builder.udiv(builder.add(count, _I64(GROUP - 1)), _I64(GROUP))
     with cgutils.for_range(builder, groups) as loop:
-        place = builder.mul(loop.index, _I64(LANES))
+        place = builder.mul(loop.index, _I64(GROUP))
         inside = _below(builder, place, count)
         own = _load(builder, floats, builder.add(integer("mean"), place), _FLOATS)
         near = _load(builder, floats, builder.add(integer("spread"), place), _FLOATS)
@@ -144,7 +150,7 @@ def _score(context: Any, builder: Any, signature: Any, arguments: Any, grave: bo
         so_far = builder.load(best)
         higher = builder.fcmp_ordered(">", value, so_far)
         builder.store(builder.select(higher, value, so_far), best)
-    return _call(builder, f"llvm.vector.reduce.fmax.v{LANES}f32", _FLOAT, [builder.load(best)])
+    return _call(builder, f"llvm.vector.reduce.fmax.v{GROUP}f32", _FLOAT, [builder.load(best)])
 
 
 @intrinsic
@@ -186,7 +192,7 @@ def score_grave(
 ) -> Any:
     """The same with AMAF values from the table at `amaf` of the moves whose numbers are given.
 
-    Behind the last number there must be `LANES` - 1 words that are numbers, too.
+    Behind the last number there must be `GROUP` - 1 words that are numbers, too.
     """
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -246,6 +252,24 @@ def add_pair(typing_context: Any, words: Any, index: Any, one: Any, other: Any) 
 
 
 if config.DISABLE_JIT:
-    score_uct = score_grave = partial(in_numpy.score, LANES, LEAST, _CLOSED)
-    near_best = partial(in_numpy.near_best, LANES)
+    score_uct = score_grave = partial(in_numpy.score, GROUP, LEAST, _CLOSED)
+    near_best = partial(in_numpy.near_best, GROUP)
     bits_in, add_pair = in_numpy.bits_in, in_numpy.add_pair
+
+
+@part
+def draw_near_best(values: NDArray[np.float32], count: int, threshold: float, random: U64) -> int:
+    """One of `count` moves whose value is not below the threshold, drawn uniformly."""
+    candidates = 0
+    for place in range(0, count, GROUP):
+        candidates += bits_in(near_best(values, place, count, threshold))
+    skip = random_below(random, candidates) if candidates > 1 else 0
+    for place in range(0, count, GROUP):
+        chosen = near_best(values, place, count, threshold)
+        here = bits_in(chosen)
+        if skip < here:
+            for _ in range(skip):
+                chosen &= chosen - np.uint64(1)
+            return place + lowest_bit(chosen)
+        skip -= here
+    return 0

@@ -2,74 +2,77 @@
 
 Up to 512 simulations are in flight at once, one or more lanes each; with one in flight this is
 the sequential algorithm of the papers.  Where many are, playouts that take much longer than the
-others go on with the next batch.
+others go on with the next batch (rollover).
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from ggp_agent.search.arrays import Arrays
 from ggp_agent.search.backpropagation import back_up
-from ggp_agent.search.descent import descend, land, take_off
+from ggp_agent.search.descent import descend, start_at_root, stop_at_leaves
 from ggp_agent.search.expansion import expand
-from ggp_agent.search.flight import (
-    DONE,
-    OVER,
-    Flight,
-    leave_places,
-    take_places,
-)
 from ggp_agent.search.kernel import direct, entry, kernel
+from ggp_agent.search.nodes import lacks_room, make_room, spare_more
 from ggp_agent.search.playout import is_any_playing, play_out
+from ggp_agent.search.slots import COMPLETED, PLAYED, begin_simulations, end_simulations
 from ggp_agent.search.solver import prove
-from ggp_agent.search.tree import Tree, lacks_room, make_room, spare_more
+from ggp_agent.search.tree import Tree
 from propnet.layout import Lanes, Layout
 
-PATIENT_ROUNDS = 3
+MOST_EVALUATIONS = 3
 """Batches look for new states so many times at most; a single simulation as often as it takes."""
-WORTH_A_ROUND = 16
+WORTH_AN_EVALUATION = 16
 """A look for new states costs the same for many as for few: less than one in so many of a batch's
 simulations are not worth another one, and are played out from the known states they came to."""
+
+
+class Batch(NamedTuple):
+    """What a batch is to be."""
+
+    new: int
+    """simulations that begin, at the first idle slots"""
+    share: int
+    """so many of them have the values in one of the first free rows of settings"""
+    playouts: int
+    """playouts per leaf; times the slots up to the last one in use they are 512 at most"""
+    rollover: int
+    """playouts that may go on with the next batch, at most; 0 where there are several per leaf"""
 
 
 @direct
 @entry
 def simulate_batch(
-    layout: Layout,
-    lanes: Lanes,
-    tree: Tree,
-    flight: Flight,
-    root: int,
-    new: int,
-    share: int,
-    playouts: int,
-    lingering: int,
+    layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, root: int, batch: Batch
 ) -> tuple[int, int, int]:
-    """Begin `new` simulations at the first free places, with `playouts` playouts per leaf.
+    """Begin simulations at the root, and go on with those that were left playing.
 
-    Each `share` of them have the values in one of the first free rows of `flight.settings`.  The
-    places up to the last one times `playouts` are 512 at most.  Those that were left playing go on.
-    At most `lingering` of all are left playing (0 where there are several playouts), none in a full
-    tree; the others are done, and the settings have what their rows brought.  Returns how many
-    simulations are done, how many rows of theirs there are, and the visits of the root.
+    None is left playing in a full tree; those that are completed leave in the settings what their
+    rows brought.  Returns how many simulations are completed, how many rows of theirs there are,
+    and the visits of the root.
     """
-    batch = take_places(flight, new, share)
+    rollover = batch.rollover
+    simulations = begin_simulations(arrays.slots, arrays.settings, batch.new, batch.share)
     spare_more(tree)
-    if lacks_room(tree, batch):
-        lingering = 0  # their paths would be in the way
-        if is_any_playing(flight, batch):
-            _finish(layout, lanes, tree, flight, batch, playouts, 0)
-        make_room(tree, root, batch)
-    begun = take_off(tree, flight, root, batch)
-    waiting, rounds = begun, 0
+    if lacks_room(tree, simulations):
+        rollover = 0  # their paths would be in the way
+        if is_any_playing(arrays, simulations):
+            _finish(layout, lanes, tree, arrays, simulations, batch.playouts, 0)
+        make_room(tree, root, simulations)
+    begun = start_at_root(tree, arrays, root, simulations)
+    waiting, evaluations = begun, 0
     while waiting > 0:
-        new = descend(tree, flight, waiting)
-        waiting = expand(layout, lanes, tree, flight, new) if new > 0 else 0
-        rounds += 1
-        if begun > 1 and (rounds == PATIENT_ROUNDS or waiting * WORTH_A_ROUND < begun):
+        new = descend(tree, arrays, waiting)
+        waiting = expand(layout, lanes, tree, arrays, new) if new > 0 else 0
+        evaluations += 1
+        few = waiting * WORTH_AN_EVALUATION < begun
+        if begun > 1 and (evaluations == MOST_EVALUATIONS or few):
             waiting = 0
-    land(tree, flight, batch)
-    _finish(layout, lanes, tree, flight, batch, playouts, lingering)
-    done, told = leave_places(flight)
-    return done, told, tree.nodes[root].visits
+    stop_at_leaves(tree, arrays, simulations)
+    _finish(layout, lanes, tree, arrays, simulations, batch.playouts, rollover)
+    completed, rewarded = end_simulations(arrays.slots, arrays.settings)
+    return completed, rewarded, tree.nodes[root].visits
 
 
 @kernel
@@ -77,18 +80,19 @@ def _finish(
     layout: Layout,
     lanes: Lanes,
     tree: Tree,
-    flight: Flight,
-    batch: int,
+    arrays: Arrays,
+    simulations: int,
     playouts: int,
-    lingering: int,
+    rollover: int,
 ) -> None:
-    """Playouts of the simulations at their leaves, and what follows from those that are done."""
-    played = play_out(layout, lanes, tree, flight, batch, playouts, lingering)
-    back_up(layout, lanes, tree, flight, batch, playouts, played)
-    if flight.solver:
-        for simulation in range(batch):
-            if flight.stage[simulation] == OVER:
-                prove(tree, flight, simulation)
-    for simulation in range(batch):
-        if flight.stage[simulation] == OVER:
-            flight.stage[simulation] = DONE
+    """Playouts of the simulations at their leaves, and what follows from those that are over."""
+    played = play_out(layout, lanes, tree, arrays, simulations, playouts, rollover)
+    back_up(layout, lanes, tree, arrays, simulations, playouts, played)
+    stage = arrays.slots.stage
+    if arrays.options.solver:
+        for slot in range(simulations):
+            if stage[slot] == PLAYED:
+                prove(tree, arrays, slot)
+    for slot in range(simulations):
+        if stage[slot] == PLAYED:
+            stage[slot] = COMPLETED

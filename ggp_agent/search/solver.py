@@ -14,26 +14,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from ggp_agent.search.flight import NODE, Flight
+from ggp_agent.search.arrays import Arrays
+from ggp_agent.search.blocks import entries
+from ggp_agent.search.edges import edge_by_joint, extend_joint, follow
 from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.memory import NO_BLOCK, UNIT, get_int, put_float
+from ggp_agent.search.slots import NODE
 from ggp_agent.search.tree import (
     CHILD,
     CLOSED,
     ENTRY,
     GOAL_SUM,
+    INVERSE_ROOT,
     MEAN,
     NO_NODE,
     NO_SUM,
     OPEN,
     SEVERAL,
     SOLVED,
-    SPREAD,
     Tree,
-    edge_by_joint,
-    entries,
-    extend_joint,
-    follow,
 )
 from propnet.layout import I32
 
@@ -72,7 +71,7 @@ def _close(tree: Tree, node: int, pick: int) -> None:
     record = tree.nodes[node]
     stats, count = np.int64(record.stats) * UNIT, record.count
     put_float(tree.pool.words, stats + MEAN * count + pick, CLOSED)
-    put_float(tree.pool.words, stats + SPREAD * count + pick, 1.0)
+    put_float(tree.pool.words, stats + INVERSE_ROOT * count + pick, 1.0)
 
 
 @kernel
@@ -161,25 +160,25 @@ def _prove_by_several(tree: Tree, node: int, picks: I32, bounds: I32) -> bool:
 
 
 @kernel
-def prove(tree: Tree, flight: Flight, simulation: int) -> None:
+def prove(tree: Tree, arrays: Arrays, slot: int) -> None:
     """Back up the bounds of a simulation's leaf along its path, as far as they tell anything."""
-    leaf = flight.leaf[simulation]
+    leaf = arrays.slots.leaf[slot]
     if leaf == NO_NODE or tree.nodes[leaf].kind == OPEN:
         return
-    for level in range(flight.depth[simulation] - 1, -1, -1):
-        node = flight.path[simulation, level, NODE]
+    for level in range(arrays.slots.depth[slot] - 1, -1, -1):
+        node = arrays.slots.path[slot, level, NODE]
         record = tree.nodes[node]
         if record.kind != OPEN or record.stats == NO_BLOCK:
             return
         if record.mover == SEVERAL:
-            changed = _prove_by_several(tree, node, flight.joint[0], flight.found)
+            changed = _prove_by_several(tree, node, arrays.new.joint[0], arrays.scratch.moves)
         else:
-            changed = _prove_by_one(tree, node, flight.chance, flight.found)
+            changed = _prove_by_one(tree, node, arrays.options.chance, arrays.scratch.moves)
         if not changed:
             return
         solved = True
         for role in range(len(tree.best)):
-            if role != flight.chance:
+            if role != arrays.options.chance:
                 solved = solved and tree.scores[node, role, 0] == tree.scores[node, role, 1]
         if solved:
             record.kind = SOLVED

@@ -9,9 +9,11 @@ import numpy as np
 
 from gdl.rules import write_term
 from gdl.state_machine import JointMove, Move
+from ggp_agent.search.blocks import statistics
+from ggp_agent.search.edges import follow
 from ggp_agent.search.final import RootMove, put_together
 from ggp_agent.search.memory import NO_BLOCK, UNIT
-from ggp_agent.search.tree import NO_NODE, OPEN, SEVERAL, Tree, follow, statistics
+from ggp_agent.search.tree import NO_NODE, OPEN, SEVERAL, Tree
 from propnet.network import Network
 
 LONGEST_VARIATION = 20

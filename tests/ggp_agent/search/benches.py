@@ -80,17 +80,17 @@ class NativeBench:
     def set_mast(self, role: int, statistics: Statistics) -> None:
         """See `Bench`."""
         for number, (count, total) in zip(self._legal(role), statistics, strict=True):
-            self.search._flight.mast[number] = count, total
-            self.search._flight.quality[number] = total / count if count else 100.0
+            self.search._arrays.mast[number] = count, total
+            self.search._arrays.quality[number] = total / count if count else 100.0
 
     def mast(self, role: int) -> dict[Move, tuple[float, float]]:
         """See `Bench`."""
-        return self._named(role, self.search._flight.mast)
+        return self._named(role, self.search._arrays.mast)
 
     def select(self) -> tuple[int, ...]:
         """See `Bench`."""
         self.search.simulate(1)
-        picks = self.search._flight.path[0, 0, PICKS : PICKS + len(self._span) - 1]
+        picks = self.search._arrays.path[0, 0, PICKS : PICKS + len(self._span) - 1]
         start = int(self._root["moves"]) * UNIT
         return tuple(int(p - self._words[start + role]) for role, p in enumerate(picks))
 

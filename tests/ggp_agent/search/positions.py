@@ -13,10 +13,11 @@ from gdl.state_machine import Move, State
 from ggp_agent.agents import Agent
 from ggp_agent.library.games import find_game
 from ggp_agent.parameters import Value
+from ggp_agent.search.blocks import statistics
 from ggp_agent.search.memory import NO_BLOCK, UNIT
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
-from ggp_agent.search.tree import FREE, FRESH, TERMINAL, USED, statistics
+from ggp_agent.search.tree import FREE, FRESH, TERMINAL, USED
 from propnet.machine import PropnetStateMachine
 
 GUARD = 600.0

@@ -69,14 +69,14 @@ def test_everything_is_counted_once(name: str) -> None:
     left = watch(search)
     search_on(search)
     assert max(left) > 0 and left[-1] == 0
-    assert (search._flight.stage == FREE).all()
+    assert (search._arrays.stage == FREE).all()
     assert search.trace().simulations == search.trace().root_visits == 6000
     for node in nodes_of(search).values():
         for entries in node.entries:
             assert sum(tries for _, tries, _ in entries) <= node.visits
-    totals = search._flight.totals
+    totals = search._arrays.totals
     moves = totals[EDGES] + totals[TRANSITIONS]
-    mast, span = search._flight.mast, search._layout.span
+    mast, span = search._arrays.mast, search._layout.span
     if name != "uct":
         for role in range(2):
             assert mast[span[role] : span[role + 1], COUNT].sum() == moves
@@ -110,7 +110,7 @@ def test_means_are_those_of_the_rewards_that_are_there() -> None:
         search.simulate(256, 1, 64)
         if search._playing:
             (means, _), entries = _statistics_of_root(search)
-            playing = np.flatnonzero(search._flight.stage)
+            playing = np.flatnonzero(search._arrays.stage)
             under_way = np.bincount(_picks(search, playing), minlength=len(entries))
             known = entries["visits"] - under_way
             assert (known >= 0).all()
@@ -128,7 +128,7 @@ def _statistics_of_root(search: NativeSearch) -> tuple[Any, Any]:
 
 
 def _picks(search: NativeSearch, simulations: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
-    return search._flight.path[simulations, 0, PICKS]
+    return search._arrays.path[simulations, 0, PICKS]
 
 
 def test_the_same_seed_gives_the_same_tree() -> None:
@@ -196,8 +196,8 @@ def test_tuners_are_told_everything(name: str) -> None:
     left = watch(search)
     search_on(search)
     assert max(left) > 0
-    assert not search._flight.settings.left.any()
-    assert search._flight.settings.free.tolist() == list(range(512))
+    assert not search._arrays.settings.left.any()
+    assert search._arrays.settings.free.tolist() == list(range(512))
     if isinstance(tuner.tuner, CmaTuner):  # without what comes after its generation
         assert 0 <= 12000 - tuner.tuner.state_of(0)[0] < 3000
         return
@@ -216,7 +216,7 @@ def test_rewards_go_to_the_values_that_brought_them(name: str) -> None:
     assert tuner is not None
     model = tuner.tuner.model  # type: ignore[union-attr]
     search = NativeSearch(machine_of(UNEVEN).network, 0, tuned, 1, tuner)
-    flight, ask = search._flight, tuner.ask
+    flight, ask = search._arrays, tuner.ask
     values, begun = np.zeros((512, 2), np.int32), np.zeros(512, np.int32)
     counts = np.zeros((2, model.arms.shape[1]))
     totals = np.zeros_like(counts)
@@ -253,7 +253,7 @@ def test_values_stay_while_a_playout_goes_on(name: str) -> None:
     tuner = adaptive(tuned, 2, 512, seed=1)
     assert tuner is not None
     search = NativeSearch(machine_of(UNEVEN).network, 0, tuned, 1, tuner)
-    settings, stage = search._flight.settings, search._flight.stage
+    settings, stage = search._arrays.settings, search._arrays.stage
     compared = 0
     for _ in range(30):
         before = np.flatnonzero(stage)

@@ -27,10 +27,10 @@ def test_every_lane_has_its_simulations_chance(count: int, playouts: int) -> Non
     tuner = adaptive(tuned, 2, 512, seed=1)
     search = NativeSearch(machine_of("connectFour").network, 0, tuned, 1, tuner)
     search.simulate(count, playouts)
-    settings, one = search._flight.settings, 1 << CHANCE_PLANES
+    settings, one = search._arrays.settings, 1 << CHANCE_PLANES
     for role in range(2):
         first = 2 + role * (CHANCE_PLANES + 1)
-        rows = search._flight.masks[first : first + CHANCE_PLANES + 1]
+        rows = search._arrays.masks[first : first + CHANCE_PLANES + 1]
         found = [
             bits + one * certain
             for bits, certain in zip(
@@ -49,7 +49,7 @@ def test_every_lane_has_its_simulations_chance(count: int, playouts: int) -> Non
 def test_goals_are_kept_bit_by_bit(game: str) -> None:
     search = native(game, **find_agent("ap").settings | {"memory": 64})
     search.simulate(512)
-    flight, roles = search._flight, len(search._layout.span) - 1
+    flight, roles = search._arrays, len(search._layout.span) - 1
     assert len(np.unique(flight.goals)) > 1
     for role in range(roles):
         first = roles * (CHANCE_PLANES + 2) + role * GOAL_BITS

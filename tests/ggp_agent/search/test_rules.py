@@ -216,7 +216,7 @@ def second_choice(bench: Bench, child: object, visits: int) -> str:
     search._root = root
     search.simulate(1)
     start = int(tree.nodes["moves"][states.index(child)]) * 16  # type: ignore[arg-type]
-    place = search._flight.path[0, 1, PICKS]
+    place = search._arrays.path[0, 1, PICKS]
     return str(search._network.moves[0][tree.pool.words[start + 3 + place]])
 
 
@@ -311,7 +311,7 @@ def test_rule_7_after_a_real_move_counts_decay_and_means_stay(make: Make) -> Non
     bench = make(CHOICE, playout="mast")
     bench.set_mast(0, [(1, 80.0), (2, 120.0), (3, 90.0), (1000, 25000.0)])
     if isinstance(bench, NativeBench):
-        decay(bench.search._flight, 0.2)
+        decay(bench.search._arrays, 0.2)
     else:
         bench.search._forget()  # type: ignore[union-attr]
     # 0.2 and 0.4 are rounded to 0 and dropped, 0.6 to 1

@@ -95,7 +95,7 @@ def test_every_role_and_simulation_has_its_own_values() -> None:
     explored, greedy = np.zeros(2), np.zeros(2)
     for _ in range(60):
         search.simulate(64)
-        picks = search._flight.path[:64, 0, PICKS]
+        picks = search._arrays.path[:64, 0, PICKS]
         explored += np.bincount(picks[::2], minlength=2)
         greedy += np.bincount(picks[1::2], minlength=2)
     on, up = explored / explored.sum(), greedy / greedy.sum()  # moves in order: on, up
@@ -113,9 +113,9 @@ def test_epsilon_may_differ_in_one_batch() -> None:
     base = agent(playout="mast", in_flight=64, ramp=0)
     tuner = Two(settings_row(base))
     search = NativeSearch(machine_of(UP_AND_ON).network, 0, base, 1, tuner)
-    search._flight.mast[:] = 1e9
+    search._arrays.mast[:] = 1e9
     up = search._network.moves[0].index("up")
-    search._flight.mast[up, 1] = 2e9
+    search._arrays.mast[up, 1] = 2e9
     search.simulate(64)
     ups = tuner.rewards[-1][:, 0] * 100
     assert (ups[::2] >= 9).all()  # all but the moves that the tree selected, three at most
@@ -127,7 +127,7 @@ def test_without_a_tuner_all_share_the_agents_own_values() -> None:
     search = NativeSearch(machine_of(UP_AND_ON).network, 0, base, 1)
     for _ in range(2):
         search.simulate(64)
-        settings = search._flight.settings
+        settings = search._arrays.settings
         assert (settings.values[settings.row] == settings_row(base)).all()
         rows = np.arange(3, dtype=np.int32)
         search.tuner.ask(rows, rows, other := np.zeros((8, 2, COLUMNS), np.float32))

@@ -1,0 +1,87 @@
+"""The blocks of memory that nodes have: moves, statistics of these, AMAF tables.
+
+Letters: R roles, m legal moves of all roles in a node.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp_agent.search.kernel import part
+from ggp_agent.search.memory import NO_BLOCK, UNIT, allocate, put_double, put_float, put_int
+from ggp_agent.search.scoring import GROUP
+from ggp_agent.search.tree import (
+    CHILD,
+    ENTRY,
+    NO_NODE,
+    SHORT,
+    TOTAL,
+    VISITS,
+    Tree,
+    entry_type,
+)
+
+
+@part
+def words_of_moves(tree: Tree, count: int) -> int:
+    """Size of a node's block of moves; zeros at its end make up for whole groups of moves."""
+    return len(tree.best) + 1 + count + GROUP - 1
+
+
+def first_entry(count: int) -> int:
+    """Where the entries of a node with so many moves begin in its block: at 16 bytes."""
+    return (2 * count + 3) & ~3
+
+
+entries: Any = part(first_entry)
+
+
+@part
+def words_of_statistics(count: int) -> int:
+    """Size of a node's block of statistics."""
+    return entries(count) + ENTRY * count
+
+
+def statistics(tree: Tree, node: int) -> tuple[NDArray[np.float32], NDArray[Any]]:
+    """What a node knows of its moves, as views: (2, m) means and spreads; (m,) of entry_type."""
+    record = tree.nodes[node]
+    start, count = int(record["stats"]) * UNIT, int(record["count"])
+    scanned = tree.pool.words[start : start + 2 * count].view(np.float32)
+    start += first_entry(count)
+    entries_there = tree.pool.words[start : start + ENTRY * count].view(entry_type)
+    return scanned.reshape(2, count), entries_there
+
+
+@part
+def open_statistics(tree: Tree, node: int) -> bool:
+    """Give an open node its statistics; False if there is no room."""
+    record = tree.nodes[node]
+    count = record.count
+    block = allocate(tree.pool, words_of_statistics(count))
+    if block == NO_BLOCK:
+        tree.counters[SHORT] += 1
+        return False
+    words, base = tree.pool.words, np.int64(block) * UNIT
+    for i in range(2 * count):
+        put_float(words, base + i, 0.0)
+    for i in range(count):
+        entry = base + entries(count) + ENTRY * i
+        put_double(words, entry + TOTAL, 0.0)
+        put_int(words, entry + VISITS, 0)
+        put_int(words, entry + CHILD, NO_NODE)
+    record.stats = block
+    return True
+
+
+@part
+def open_amaf(tree: Tree, node: int, moves: int) -> None:
+    """Give a node its AMAF table for so many moves, if there is room."""
+    block = allocate(tree.pool, 2 * moves)
+    if block != NO_BLOCK:
+        base = np.int64(block) * UNIT
+        for i in range(2 * moves):
+            put_float(tree.pool.words, base + i, 0.0)
+        tree.nodes[node].amaf, tree.nodes[node].amaf_words = block, 2 * moves
