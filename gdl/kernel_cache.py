@@ -2,14 +2,17 @@
 
 numba compiles a kernel once and keeps it on disk, but looks only at the kernel's own file to see
 whether it is still up to date, not at those of the functions it calls.  So each state of the
-sources gets a folder of its own: a kernel of old sources can't be taken for one of new sources.
+sources that a module depends on gets a folder of its own: a kernel of old sources can't be taken
+for one of new sources, and an edit makes only those kernels be compiled again that depend on it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
+import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -17,14 +20,39 @@ from typing import Any
 
 import numba
 
+from gdl.source_digest import digest_of
+
+KEPT = 8
+"""States of a module's sources whose kernels are kept: those that were used last."""
+
+_ROOT = Path(__file__).parent.parent
 _BASE = numba.config.CACHE_DIR  # NUMBA_CACHE_DIR, where the user set it
 
 
-kernel = numba.njit(cache=True, nogil=True, _nrt=False)
+def _cached(**options: bool) -> Callable[[Callable[..., Any]], Any]:
+    """A decorator that compiles functions with these options and keeps the result on disk."""
+    compile_lazily = numba.njit(**options)
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        compiled = compile_lazily(function)
+        if not numba.config.DISABLE_JIT:
+            before = numba.config.CACHE_DIR
+            numba.config.CACHE_DIR = str(_folder_of(function.__module__))
+            compiled.enable_caching()
+            numba.config.CACHE_DIR = before
+        return compiled
+
+    return decorate
+
+
+allocating_kernel = _cached()
+"""Decorates functions that allocate arrays."""
+
+kernel = _cached(nogil=True, _nrt=False)
 """Decorates functions that allocate nothing, so that numba need not count references to arrays:
 in small functions that takes longer than their work."""
 
-inlined_kernel = numba.njit(cache=True, nogil=True, _nrt=False, forceinline=True)
+inlined_kernel = _cached(nogil=True, _nrt=False, forceinline=True)
 """The same for small functions that other kernels call all the time: passing a tuple of many arrays
 copies the descriptions of all of them."""
 
@@ -49,17 +77,33 @@ def direct(kernel: Any) -> Callable[..., Any]:
     return call
 
 
-def keep_kernels_of(*folders: Path) -> None:
-    """Kernels decorated from now on belong to the sources in these folders."""
+@functools.cache
+def _folder_of(module: str) -> Path:
+    """The folder of a module's kernels; folders of its older states are removed for a new one."""
     digest = hashlib.sha256(numba.__version__.encode())
     if numba.config.BOUNDSCHECK:
         digest.update(b"with bounds checks")
-    for folder in folders:
-        for file in sorted(folder.glob("*.py")):
-            digest.update(file.read_bytes())
-    numba.config.CACHE_DIR = str(_base_folder() / digest.hexdigest()[:16])
+    digest.update(digest_of(module, _ROOT))
+    base = _base_folder()
+    folder = base / f"{module}-{digest.hexdigest()[:16]}"
+    try:
+        os.utime(folder)
+    except OSError:
+        _remove_oldest(base, module)
+    return folder
 
 
+def _remove_oldest(base: Path, module: str) -> None:
+    """Make room for another state of a module's sources."""
+    used: list[tuple[float, Path]] = []
+    for folder in base.glob(f"{module}-*"):
+        with contextlib.suppress(OSError):  # another process may have removed it
+            used.append((folder.stat().st_mtime, folder))
+    for _, folder in sorted(used)[: max(0, len(used) - KEPT + 1)]:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@functools.cache
 def _base_folder() -> Path:
     if _BASE:
         return Path(_BASE)

@@ -14,9 +14,9 @@ false to the least fixpoint.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gdl.kernel_cache import allocating_kernel
 from propnet.gates import FALSE, TRUE, Gates, make_and, make_or
 
 IntArray = NDArray[np.int32]
@@ -24,7 +24,7 @@ IntArray = NDArray[np.int32]
 UNSEEN, OPEN, CLOSED = 0, 1, 2
 
 
-@njit(cache=True)
+@allocating_kernel
 def dependency_order(
     rule_first: IntArray,
     rules: IntArray,
@@ -97,7 +97,7 @@ def dependency_order(
     return order[:ordered], cut, component
 
 
-@njit(cache=True)
+@allocating_kernel
 def depends_on_own_negation(
     component: IntArray, rule_first: IntArray, rules: IntArray, offsets: IntArray, bodies: IntArray
 ) -> bool:
@@ -111,7 +111,7 @@ def depends_on_own_negation(
     return False
 
 
-@njit(cache=True)
+@allocating_kernel
 def strata(
     component: IntArray, rule_first: IntArray, rules: IntArray, offsets: IntArray, bodies: IntArray
 ) -> IntArray:
@@ -137,7 +137,7 @@ def strata(
     return stratum[np.maximum(component, 0)]
 
 
-@njit(cache=True)
+@allocating_kernel
 def _count(
     low: IntArray, high: IntArray, pool: IntArray, first: int, last: int, count: IntArray,
     seen: IntArray, free: int,
@@ -155,7 +155,7 @@ def _count(
     return free
 
 
-@njit(cache=True)
+@allocating_kernel
 def _most_frequent(count: IntArray, seen: IntArray, first: int, last: int) -> int:
     """The literal of `seen[first:last]` in most products, or -1 where none is in two."""
     best, most = -1, 1
@@ -165,7 +165,7 @@ def _most_frequent(count: IntArray, seen: IntArray, first: int, last: int) -> in
     return best
 
 
-@njit(cache=True)
+@allocating_kernel
 def _divide(
     low: IntArray, high: IntArray, pool: IntArray, first: int, last: int, factor: int,
     count: IntArray,
@@ -199,7 +199,7 @@ def _divide(
     return rest, quotient
 
 
-@njit(cache=True)
+@allocating_kernel
 def _sum_of_products(
     gates: Gates, low: IntArray, high: IntArray, pool: IntArray, products: int, count: IntArray
 ) -> int:
@@ -249,7 +249,7 @@ def _sum_of_products(
         term_count = start + 1
 
 
-@njit(cache=True)
+@allocating_kernel
 def build(
     gates: Gates,
     literal_of: IntArray,

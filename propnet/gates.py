@@ -18,8 +18,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from gdl.kernel_cache import allocating_kernel
 
 FALSE, TRUE = 0, 1
 NODES, EDGES = 0, 1
@@ -53,7 +54,7 @@ def new_gates(sources: int, span: NDArray[np.int32], nodes: int, edges: int) -> 
     )
 
 
-@njit(cache=True)
+@allocating_kernel
 def _simplified(literals: NDArray[np.int32], count: int) -> int:
     """Sort, drop repetitions and true; -1 where the conjunction is false, else the new count."""
     literals[:count].sort()
@@ -69,7 +70,7 @@ def _simplified(literals: NDArray[np.int32], count: int) -> int:
     return kept
 
 
-@njit(cache=True)
+@allocating_kernel
 def _find_or_add(gates: Gates, literals: NDArray[np.int32], count: int) -> int:
     """The literal of the gate with exactly these (simplified) inputs."""
     key = np.uint64(count)
@@ -101,7 +102,7 @@ def _find_or_add(gates: Gates, literals: NDArray[np.int32], count: int) -> int:
     return 2 * node
 
 
-@njit(cache=True)
+@allocating_kernel
 def _plain_and(gates: Gates, literals: NDArray[np.int32], count: int) -> int:
     count = _simplified(literals, count)
     if count < 0:
@@ -113,7 +114,7 @@ def _plain_and(gates: Gates, literals: NDArray[np.int32], count: int) -> int:
     return _find_or_add(gates, literals, count)
 
 
-@njit(cache=True)
+@allocating_kernel
 def _use_one_hot(gates: Gates, literals: NDArray[np.int32], count: int) -> int:
     """Shorten a conjunction by "a role makes exactly one move"; new count, or -1 for false.
 
@@ -161,7 +162,7 @@ def _use_one_hot(gates: Gates, literals: NDArray[np.int32], count: int) -> int:
     return kept
 
 
-@njit(cache=True)
+@allocating_kernel
 def make_and(gates: Gates, literals: NDArray[np.int32], count: int) -> int:
     """The literal of the conjunction of `literals[:count]` (overwritten)."""
     count = _simplified(literals, count)
@@ -172,7 +173,7 @@ def make_and(gates: Gates, literals: NDArray[np.int32], count: int) -> int:
     return _plain_and(gates, literals, count)
 
 
-@njit(cache=True)
+@allocating_kernel
 def make_or(gates: Gates, literals: NDArray[np.int32], count: int) -> int:
     """The literal of the disjunction of `literals[:count]` (overwritten)."""
     for i in range(count):
@@ -180,7 +181,7 @@ def make_or(gates: Gates, literals: NDArray[np.int32], count: int) -> int:
     return make_and(gates, literals, count) ^ 1
 
 
-@njit(cache=True)
+@allocating_kernel
 def _used_and_absorbed(
     gates: Gates, outputs: NDArray[np.int32]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -202,7 +203,7 @@ def _used_and_absorbed(
     return uses > 0, absorbed
 
 
-@njit(cache=True)
+@allocating_kernel
 def rebuilt(old: Gates, new: Gates, outputs: NDArray[np.int32], inline: bool) -> NDArray[np.int32]:
     """Make again, in `new`, the gates that `outputs` need; returns the outputs there.
 

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from gdl.kernel_cache import inlined_kernel, kernel
 from propnet.choice import choose_moves, choose_moves_greedily, draw_lanes
 from propnet.layout import ALL, CHOICE_CODE, GATE_CODE, HALF, I32, NONE, U64, Lanes, Layout
-from propnet.network import GOALS, POSITION, STEP
-from propnet.schedule import COMMIT
+from propnet.phases import COMMIT, GOALS, POSITION, STEP
 from propnet.vectors import (
     LANES,
     WORDS,

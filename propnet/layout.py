@@ -7,13 +7,15 @@ of `state_words` uint64 per state, fluent f is bit f % 64 of word f // 64.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propnet.network import Network
 from propnet.vectors import rows
+
+if TYPE_CHECKING:  # what makes networks is nothing that kernels depend on
+    from propnet.network import Network
 
 U64 = NDArray[np.uint64]
 I32 = NDArray[np.int32]

@@ -21,18 +21,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from gdl.errors import GroundingError
 from gdl.grounding import ALWAYS, GroundProgram
+from gdl.kernel_cache import allocating_kernel
 from gdl.rules import Term, write_term
 from gdl.state_machine import goal_value, order
 from propnet.factoring import IntArray, build, dependency_order, depends_on_own_negation, strata
 from propnet.gates import FALSE, NODES, TRUE, Gates, new_gates, rebuilt, room_for
-
-POSITION, GOALS, STEP = 0, 1, 2
-PHASES = 3
+from propnet.phases import GOALS, PHASES, POSITION, STEP
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +255,7 @@ def _arranged(
     )
 
 
-@njit(cache=True)
+@allocating_kernel
 def _phases_and_levels(
     gates: Gates, outputs: IntArray, fluents: int, moves: int, goals: int, first_feedback: int
 ) -> tuple[NDArray[np.int8], IntArray]:

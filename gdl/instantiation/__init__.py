@@ -7,9 +7,3 @@ in an order fixed beforehand (`plans`, `joins`), relations are completed one com
 other, semi-naively where they depend on themselves (`engine`).  All of it lives in one block of
 memory with a limit (`memory`) and can be interrupted at any row.
 """
-
-from pathlib import Path
-
-from gdl.kernel_cache import keep_kernels_of
-
-keep_kernels_of(Path(__file__).parent)
