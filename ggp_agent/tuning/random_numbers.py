@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp_agent.search.kernel import part
-from ggp_agent.search.selection import random_below, random_real, random_word
+from ggp_agent.search.random_numbers import random_below, random_real, random_word
 from ggp_agent.tuning.space import I32
 
 Dice = NDArray[np.uint64]

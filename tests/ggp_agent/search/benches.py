@@ -10,11 +10,12 @@ import numpy as np
 
 from gdl.state_machine import Move
 from ggp_agent.parameters import Value
-from ggp_agent.search.flight import PICKS
+from ggp_agent.search.blocks import statistics
 from ggp_agent.search.memory import NO_BLOCK, UNIT
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import Average, PlainSearch
-from ggp_agent.search.tree import MEAN, SPREAD, statistics
+from ggp_agent.search.slots import PICKS
+from ggp_agent.search.tree import INVERSE_ROOT, MEAN
 from tests.ggp_agent.search.positions import SEQUENTIAL, native, plain, search_on
 
 Statistics = Sequence[tuple[int, float]]
@@ -66,7 +67,7 @@ class NativeBench:
         entries["total"], entries["visits"] = totals, tries
         mean = np.divide(totals, tries, out=np.zeros(count), where=tries > 0)
         spread = np.divide(1.0, np.sqrt(tries), out=np.zeros(count), where=tries > 0)
-        scanned[MEAN], scanned[SPREAD] = mean, spread
+        scanned[MEAN], scanned[INVERSE_ROOT] = mean, spread
 
     def set_amaf(self, role: int, statistics: Statistics) -> None:
         """See `Bench`."""
@@ -80,17 +81,17 @@ class NativeBench:
     def set_mast(self, role: int, statistics: Statistics) -> None:
         """See `Bench`."""
         for number, (count, total) in zip(self._legal(role), statistics, strict=True):
-            self.search._arrays.mast[number] = count, total
-            self.search._arrays.quality[number] = total / count if count else 100.0
+            self.search._arrays.history.sums[number] = count, total
+            self.search._arrays.history.mean[number] = total / count if count else 100.0
 
     def mast(self, role: int) -> dict[Move, tuple[float, float]]:
         """See `Bench`."""
-        return self._named(role, self.search._arrays.mast)
+        return self._named(role, self.search._arrays.history.sums)
 
     def select(self) -> tuple[int, ...]:
         """See `Bench`."""
         self.search.simulate(1)
-        picks = self.search._arrays.path[0, 0, PICKS : PICKS + len(self._span) - 1]
+        picks = self.search._arrays.slots.path[0, 0, PICKS : PICKS + len(self._span) - 1]
         start = int(self._root["moves"]) * UNIT
         return tuple(int(p - self._words[start + role]) for role, p in enumerate(picks))
 

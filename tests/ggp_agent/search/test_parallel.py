@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from ggp_agent.agents import Agent, find_agent
-from ggp_agent.mind.thinker import Interrupted
 from ggp_agent.mind.worker import native_search
 from ggp_agent.search.final import RootMove, choose_move, put_together
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.parallel import ParallelSearch, share_of, threads_of
+from ggp_agent.search.stopping import Interrupted
 from ggp_agent.system.cores import cores
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.self_adaptive import SelfAdaptive

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from ggp_agent.agents import find_agent
-from ggp_agent.search.flight import COUNT, GOAL_BITS
 from ggp_agent.search.native import NativeSearch
-from ggp_agent.search.settings import EPSILON
+from ggp_agent.search.played_moves import GOAL_BITS
+from ggp_agent.search.strategies.mast import EPSILON
+from ggp_agent.search.strategies.move_history import TIMES
 from ggp_agent.tuning.self_adaptive import adaptive
 from propnet.choice import CHANCE_PLANES
 from propnet.layout import U64
@@ -29,8 +30,8 @@ def test_every_lane_has_its_simulations_chance(count: int, playouts: int) -> Non
     search.simulate(count, playouts)
     settings, one = search._arrays.settings, 1 << CHANCE_PLANES
     for role in range(2):
-        first = 2 + role * (CHANCE_PLANES + 1)
-        rows = search._arrays.masks[first : first + CHANCE_PLANES + 1]
+        first = role * (CHANCE_PLANES + 1)
+        rows = search._arrays.greedy.chances[first : first + CHANCE_PLANES + 1]
         found = [
             bits + one * certain
             for bits, certain in zip(
@@ -49,10 +50,10 @@ def test_every_lane_has_its_simulations_chance(count: int, playouts: int) -> Non
 def test_goals_are_kept_bit_by_bit(game: str) -> None:
     search = native(game, **find_agent("ap").settings | {"memory": 64})
     search.simulate(512)
-    flight, roles = search._arrays, len(search._layout.span) - 1
-    assert len(np.unique(flight.goals)) > 1
-    for role in range(roles):
-        first = roles * (CHANCE_PLANES + 2) + role * GOAL_BITS
-        found = numbers(flight.masks[first : first + GOAL_BITS], 512)
-        assert found == flight.goals[role].tolist()
-    assert flight.mast[:, COUNT].sum() > 0
+    played = search._arrays.played
+    assert len(np.unique(played.goals)) > 1
+    for role in range(len(played.goals)):
+        first = role * GOAL_BITS
+        found = numbers(played.goal_bits[first : first + GOAL_BITS], 512)
+        assert found == played.goals[role].tolist()
+    assert search._arrays.history.sums[:, TIMES].sum() > 0

@@ -17,9 +17,9 @@ import pytest
 from ggp_agent.agents import find_agent
 from ggp_agent.parameters import Value
 from ggp_agent.search.final import RootMove, choose_move
-from ggp_agent.search.flight import PICKS
-from ggp_agent.search.mast import decay
 from ggp_agent.search.settings import FixedSettings
+from ggp_agent.search.slots import PICKS
+from ggp_agent.search.strategies import dispatch
 from tests.ggp_agent.search.benches import Bench, NativeBench, PlainBench, picks
 from tests.ggp_agent.search.positions import (
     SEQUENTIAL,
@@ -180,7 +180,9 @@ def test_rule_4_the_reference_is_the_closest_node_with_enough_visits(
     make: Make, ref: float, expected: str
 ) -> None:
     """The root's AMAF is all for `up`, the child's all for `on`; the child has 20 visits."""
-    bench = make(UP_AND_ON, selection="grave", playout="random", C=0.0, VO=0.0, K=math.inf, Ref=ref)
+    bench = make(
+        UP_AND_ON, selection="grave", playout="uniform", C=0.0, VO=0.0, K=math.inf, Ref=ref
+    )
     search = bench.search
     search_on(search, simulations=400)
     machine = machine_of(UP_AND_ON)
@@ -216,13 +218,13 @@ def second_choice(bench: Bench, child: object, visits: int) -> str:
     search._root = root
     search.simulate(1)
     start = int(tree.nodes["moves"][states.index(child)]) * 16  # type: ignore[arg-type]
-    place = search._arrays.path[0, 1, PICKS]
+    place = search._arrays.slots.path[0, 1, PICKS]
     return str(search._network.moves[0][tree.pool.words[start + 3 + place]])
 
 
 @both
 def test_rule_4_amaf_counts_every_occurrence_for_its_own_role(make: Make) -> None:
-    bench = make(UP_AND_ON, selection="grave", playout="random")
+    bench = make(UP_AND_ON, selection="grave", playout="uniform")
     for simulations in (1, 2, 3, 40):
         search_on(bench.search, simulations=simulations)
         counter, other = bench.amaf(0), bench.amaf(1)
@@ -253,7 +255,7 @@ def test_rule_6_below_t_visits_the_playouts_policy_picks(make: Make) -> None:
             bench.set_mast(0, mast)
             chosen.add(bench.select()[0])
         assert chosen == expected
-    bench = make(CHOICE, playout="random", C=0.0, T=100.0)
+    bench = make(CHOICE, playout="uniform", C=0.0, T=100.0)
     assert uniform(picks(bench, 40, row, NO_CHOICE, times=400), range(4))
 
 
@@ -311,7 +313,7 @@ def test_rule_7_after_a_real_move_counts_decay_and_means_stay(make: Make) -> Non
     bench = make(CHOICE, playout="mast")
     bench.set_mast(0, [(1, 80.0), (2, 120.0), (3, 90.0), (1000, 25000.0)])
     if isinstance(bench, NativeBench):
-        decay(bench.search._arrays, 0.2)
+        dispatch.forget_after_move(bench.search._layout, bench.search._arrays)
     else:
         bench.search._forget()  # type: ignore[union-attr]
     # 0.2 and 0.4 are rounded to 0 and dropped, 0.6 to 1

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from ggp_agent.search.scoring import LANES, LEAST, add_pair, bits_in, near_best
+from ggp_agent.search.scoring import GROUP, LEAST, add_pair, bits_in, near_best
 from ggp_agent.search.scoring import score_grave as grave_code
 from ggp_agent.search.scoring import score_uct as uct_code
 
@@ -30,10 +30,10 @@ def _grave(words, values, mean, spread, count, c, fpu, moves, amaf, beta):  # ty
 @njit(_nrt=False)
 def _near(values, count, threshold, out):  # type: ignore[no-untyped-def]
     total = 0
-    for place in range(0, count, LANES):
+    for place in range(0, count, GROUP):
         bits = near_best(values, place, count, threshold)
         total += bits_in(bits)
-        for i in range(LANES):
+        for i in range(GROUP):
             out[place + i] = (bits >> np.uint64(i)) & np.uint64(1)
     return total
 
@@ -51,7 +51,7 @@ def random_node(
 ) -> tuple[np.ndarray[tuple[int], np.dtype[np.int32]], list[float], list[float]]:
     rng = np.random.default_rng(seed)
     words = rng.integers(-(2**31), 2**31, size=10 * MOST + 64, dtype=np.int32)
-    words[3 + 2 * MOST : 3 + 3 * MOST + LANES] = 0  # numbers of moves, and more of them
+    words[3 + 2 * MOST : 3 + 3 * MOST + GROUP] = 0  # numbers of moves, and more of them
     mean = np.where(rng.random(count) < 0.1, -1e30, rng.random(count)).astype(np.float32)
     spread = np.where(rng.random(count) < 0.3, 0, rng.random(count)).astype(np.float32)
     words[3 : 3 + count] = mean.view(np.int32)
@@ -62,12 +62,12 @@ def random_node(
 @given(seed=st.integers(0, 10**6), count=counts, c=st.sampled_from([0.0, 0.3, 2.0]))
 def test_uct(seed: int, count: int, c: float) -> None:
     words, mean, spread = random_node(seed, count)
-    values = np.full(MOST + LANES, 7, np.float32)
+    values = np.full(MOST + GROUP, 7, np.float32)
     best = _uct(words, values, 3, 3 + MOST, count, np.float32(c), np.float32(1.5))
     expected = [m + c * s if s else 1.5 for m, s in zip(mean, spread, strict=True)]
     assert values[:count] == pytest.approx(expected, rel=1e-6)
     assert best == values[:count].max()
-    assert (values[count : -(-count // LANES) * LANES] == np.float32(LEAST)).all()
+    assert (values[count : -(-count // GROUP) * GROUP] == np.float32(LEAST)).all()
 
 
 @given(seed=st.integers(0, 10**6), count=counts, beta=st.sampled_from([0.1, 0.8, 1.0]))
@@ -81,7 +81,7 @@ def test_grave(seed: int, count: int, beta: float) -> None:
     words[3 + 2 * MOST : 3 + 2 * MOST + count] = moves
     start = 3 + 4 * MOST
     words[start : start + 2 * MOST] = table.ravel().view(np.int32)
-    values = np.zeros(MOST + LANES, np.float32)
+    values = np.zeros(MOST + GROUP, np.float32)
     best = _grave(
         words, values, 3, 3 + MOST, count, np.float32(0.4), np.float32(1.0), 3 + 2 * MOST, start,
         np.float32(beta),
@@ -101,9 +101,9 @@ def test_grave(seed: int, count: int, beta: float) -> None:
 
 @given(st.lists(st.sampled_from([0.1, 0.5, 0.50001, 0.9]), min_size=1, max_size=MOST))
 def test_near_best(numbers: list[float]) -> None:
-    values = np.full(MOST + LANES, 99, np.float32)  # what is beyond the moves does not count
+    values = np.full(MOST + GROUP, 99, np.float32)  # what is beyond the moves does not count
     values[: len(numbers)] = numbers
-    found = np.zeros(MOST + 2 * LANES, np.uint8)
+    found = np.zeros(MOST + 2 * GROUP, np.uint8)
     total = _near(values, len(numbers), np.float32(0.5), found)
     expected = [number >= 0.5 for number in numbers]
     assert found[: len(numbers)].tolist() == expected

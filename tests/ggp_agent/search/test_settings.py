@@ -23,22 +23,22 @@ def give(settings: Settings, simulations: Any, share: int) -> None:
 
 @njit
 def bring(settings: Settings, simulations: Any, rewards: Any) -> int:
-    told = 0
+    rewarded = 0
     for simulation in simulations:
-        told = add_rewards(settings, simulation, rewards, told)
-    free_rows(settings, told)
-    return told
+        rewarded = add_rewards(settings, simulation, rewards, rewarded)
+    free_rows(settings, rewarded)
+    return rewarded
 
 
 def numbers(*values: int) -> np.ndarray:  # type: ignore[type-arg]
     return np.array(values, np.int32)
 
 
-def brought(settings: Settings, told: int) -> list[tuple[int, int, float]]:
+def brought(settings: Settings, rewarded: int) -> list[tuple[int, int, float]]:
     """(row, weight, total of the first role) of what was summed up."""
     return [
-        (int(settings.told[i]), int(settings.weights[i]), float(settings.totals[i, 0]))
-        for i in range(told)
+        (int(settings.rewarded[i]), int(settings.weights[i]), float(settings.totals[i, 0]))
+        for i in range(rewarded)
     ]
 
 
@@ -66,14 +66,14 @@ def test_neighbours_share_a_row() -> None:
 def test_rewards_come_in_parts() -> None:
     settings = new_settings(8, 2)
     give(settings, numbers(0, 1, 2, 3), 2)
-    told = bring(settings, numbers(0, 2, 3), rewards(s0=1, s2=0.5, s3=0.25))
-    assert brought(settings, told) == [(0, 1, 1.0), (1, 2, 0.75)]
+    rewarded = bring(settings, numbers(0, 2, 3), rewards(s0=1, s2=0.5, s3=0.25))
+    assert brought(settings, rewarded) == [(0, 1, 1.0), (1, 2, 0.75)]
     assert settings.totals[:2, 1].tolist() == [0.0, 1.25]
     assert free(settings) == [1, 2, 3, 4, 5, 6, 7]  # the second one is free again
     give(settings, numbers(0, 2, 3), 3)
     assert settings.row[:4].tolist() == [1, 0, 1, 1]  # and taken
-    told = bring(settings, numbers(3, 1), rewards(s3=0.0, s1=0.5))
-    assert brought(settings, told) == [(1, 1, 0.0), (0, 1, 0.5)]
+    rewarded = bring(settings, numbers(3, 1), rewards(s3=0.0, s1=0.5))
+    assert brought(settings, rewarded) == [(1, 1, 0.0), (0, 1, 0.5)]
     assert free(settings) == [0, 2, 3, 4, 5, 6, 7]
     assert bring(settings, numbers(0, 2), rewards(s0=1, s2=1)) == 1
     assert free(settings) == list(range(8))
@@ -92,7 +92,9 @@ def test_no_row_is_given_twice() -> None:
             in_flight |= set(new)
         done = [s for s in sorted(in_flight) if dice.random() < 0.7]
         if done:
-            told = bring(settings, numbers(*done), np.ones((64, 1), np.float32))
-            assert settings.weights[:told].sum() == settings.totals[:told].sum() == len(done)
+            rewarded = bring(settings, numbers(*done), np.ones((64, 1), np.float32))
+            assert (
+                settings.weights[:rewarded].sum() == settings.totals[:rewarded].sum() == len(done)
+            )
             in_flight -= set(done)
         assert 64 - len(free(settings)) == len({int(settings.row[s]) for s in in_flight})

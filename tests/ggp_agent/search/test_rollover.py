@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from ggp_agent.agents import find_agent
-from ggp_agent.search.flight import COUNT, EDGES, FREE, PICKS, SUM, TRANSITIONS
+from ggp_agent.search.arrays import EDGES, TRANSITIONS
+from ggp_agent.search.blocks import statistics
 from ggp_agent.search.memory import UNIT
-from ggp_agent.search.native import LINGERING, MANY, NativeSearch
+from ggp_agent.search.native import MANY, ROLLOVER, NativeSearch
 from ggp_agent.search.settings import F32, F64
-from ggp_agent.search.tree import statistics
+from ggp_agent.search.slots import IDLE, PICKS
+from ggp_agent.search.strategies.move_history import GOALS, TIMES
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.model import ALL, ASKED, FIRST, KNOWN, MEAN
 from ggp_agent.tuning.self_adaptive import adaptive
@@ -53,10 +55,10 @@ def watch(search: NativeSearch) -> list[int]:
     left: list[int] = []
     simulate: Callable[[int, int, int], None] = search.simulate
 
-    def watched(batch: int, playouts: int = 1, lingering: int = 0) -> None:
-        simulate(batch, playouts, lingering)
+    def watched(batch: int, playouts: int = 1, rollover: int = 0) -> None:
+        simulate(batch, playouts, rollover)
         left.append(search._playing)
-        assert search._playing <= lingering
+        assert search._playing <= rollover
 
     search.simulate = watched  # type: ignore[method-assign]
     return left
@@ -69,23 +71,23 @@ def test_everything_is_counted_once(name: str) -> None:
     left = watch(search)
     search_on(search)
     assert max(left) > 0 and left[-1] == 0
-    assert (search._arrays.stage == FREE).all()
+    assert (search._arrays.slots.stage == IDLE).all()
     assert search.trace().simulations == search.trace().root_visits == 6000
     for node in nodes_of(search).values():
         for entries in node.entries:
             assert sum(tries for _, tries, _ in entries) <= node.visits
     totals = search._arrays.totals
     moves = totals[EDGES] + totals[TRANSITIONS]
-    mast, span = search._arrays.mast, search._layout.span
+    mast, span = search._arrays.history.sums, search._layout.span
     if name != "uct":
         for role in range(2):
-            assert mast[span[role] : span[role + 1], COUNT].sum() == moves
+            assert mast[span[role] : span[role + 1], TIMES].sum() == moves
     if name == "ap":  # the root has its AMAF table from the first simulation on
         tree = search._tree
         start = int(tree.nodes[search._root]["amaf"]) * UNIT
         amaf = tree.pool.words[start : start + 2 * len(mast)].view(np.float32).reshape(-1, 2)
-        assert amaf[:, COUNT].tolist() == mast[:, COUNT].tolist()
-        assert 100 * amaf[:, SUM] == pytest.approx(mast[:, SUM], rel=1e-3)
+        assert amaf[:, TIMES].tolist() == mast[:, TIMES].tolist()
+        assert 100 * amaf[:, GOALS] == pytest.approx(mast[:, GOALS], rel=1e-3)
 
 
 def test_the_root_has_the_rewards_that_were_told() -> None:
@@ -110,7 +112,7 @@ def test_means_are_those_of_the_rewards_that_are_there() -> None:
         search.simulate(256, 1, 64)
         if search._playing:
             (means, _), entries = _statistics_of_root(search)
-            playing = np.flatnonzero(search._arrays.stage)
+            playing = np.flatnonzero(search._arrays.slots.stage)
             under_way = np.bincount(_picks(search, playing), minlength=len(entries))
             known = entries["visits"] - under_way
             assert (known >= 0).all()
@@ -128,7 +130,7 @@ def _statistics_of_root(search: NativeSearch) -> tuple[Any, Any]:
 
 
 def _picks(search: NativeSearch, simulations: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
-    return search._arrays.path[simulations, 0, PICKS]
+    return search._arrays.slots.path[simulations, 0, PICKS]
 
 
 def test_the_same_seed_gives_the_same_tree() -> None:
@@ -154,7 +156,7 @@ def test_at_most_so_many_linger() -> None:
     search = native(UNEVEN, simulations=3000, **MANY_IN_FLIGHT)
     left = watch(search)
     search_on(search)
-    assert 0 < max(left) <= 256 // LINGERING
+    assert 0 < max(left) <= 256 // ROLLOVER
 
 
 def test_nothing_is_recycled_under_playouts_that_go_on() -> None:
@@ -216,24 +218,24 @@ def test_rewards_go_to_the_values_that_brought_them(name: str) -> None:
     assert tuner is not None
     model = tuner.tuner.model  # type: ignore[union-attr]
     search = NativeSearch(machine_of(UNEVEN).network, 0, tuned, 1, tuner)
-    flight, ask = search._arrays, tuner.ask
+    arrays, ask = search._arrays, tuner.ask
     values, begun = np.zeros((512, 2), np.int32), np.zeros(512, np.int32)
     counts = np.zeros((2, model.arms.shape[1]))
     totals = np.zeros_like(counts)
 
     def asked(rows: I32, weights: I32, values_there: F32) -> None:
         ask(rows, weights, values_there)
-        new = flight.free[: weights.sum()]
+        new = arrays.slots.idle[: weights.sum()]
         begun[new] = 1
         values[new] = np.repeat(model.picks[rows, :, 0], weights, axis=0)
 
     def told(rows: I32, sums: F64, weights: I32) -> None:
-        done = (begun == 1) & (flight.stage == FREE)
+        done = (begun == 1) & (arrays.slots.stage == IDLE)
         begun[done] = 0
         for role in range(2):
             arms = model.shape[FIRST, 0] + values[done, role]
             np.add.at(counts[role], arms, 1)
-            np.add.at(totals[role], arms, flight.rewards[done, role])
+            np.add.at(totals[role], arms, arrays.slots.rewards[done, role])
         tell(rows, sums, weights)
 
     tell = tuner.tell
@@ -253,7 +255,7 @@ def test_values_stay_while_a_playout_goes_on(name: str) -> None:
     tuner = adaptive(tuned, 2, 512, seed=1)
     assert tuner is not None
     search = NativeSearch(machine_of(UNEVEN).network, 0, tuned, 1, tuner)
-    settings, stage = search._arrays.settings, search._arrays.stage
+    settings, stage = search._arrays.settings, search._arrays.slots.stage
     compared = 0
     for _ in range(30):
         before = np.flatnonzero(stage)
