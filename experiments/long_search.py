@@ -49,7 +49,7 @@ def main(
     compilation = machine.compile()
     if compilation is not None:
         compilation.wait(60)
-    search = native_search(machine, 0, agent, seed)
+    search = native_search(machine.compiled, 0, agent, seed)
     search.think(time.monotonic() + 0.1, lambda: False)  # kernels are loaded here
     search.enter(machine.initial_state, None)
     click.echo(LINE.format(*HEAD))

@@ -16,6 +16,7 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from gdl.encoding import KEYWORD_RELATIONS, PROLOG, Encoder
@@ -30,17 +31,19 @@ from gdl.rules import (
     variables_of,
     write_term,
 )
-from gdl.state_machine import JointMove, Move, State, goal_value, order
+from gdl.state_machine import JointMove, Move, State, StateMachine, goal_value, order
 
 FIRST_TRY_SECONDS = 2.0
 
 
-class PrologStateMachine:
+class PrologStateMachine(StateMachine):
     """`gdl.state_machine.StateMachine` over SWI-Prolog; a state is the frozenset of its fluents.
 
     `seconds` bounds every answer.  Raises `ReasonerError` when SWI-Prolog is not installed, when
     an answer takes longer, or when the rules lead it into an error.
     """
+
+    in_process = False  # but in SWI-Prolog's
 
     def __init__(self, rule_sheet: RuleSheet, *, seconds: float = 60.0) -> None:
         self._sheet = rule_sheet
@@ -52,18 +55,30 @@ class PrologStateMachine:
         self._closed = False
         self._start()
         try:
-            self.roles = self._roles()
-            self.initial_state: State = frozenset(self._ask("initial"))
+            self._roles = self._find_roles()
+            self._initial_state: State = frozenset(self._ask("initial"))
         except BaseException:
             self.close()
             raise
+
+    @property
+    def roles(self) -> tuple[Term, ...]:
+        """See `StateMachine.roles`."""
+        return self._roles
+
+    @property
+    def initial_state(self) -> State:
+        """See `StateMachine.initial_state`."""
+        return self._initial_state
 
     def legal_moves(self, state: State, role: int) -> tuple[Move, ...]:
         """See `StateMachine.legal_moves`."""
         answers = self._ask("legal", state)
         return tuple(sorted((a[2] for a in answers if a[1] == self.roles[role]), key=order))
 
-    def next_state(self, state: State, joint_move: JointMove) -> State:
+    def next_state(
+        self, state: State, joint_move: JointMove, random: Random | None = None
+    ) -> State:
         """See `StateMachine.next_state`."""
         moves = tuple(zip(self.roles, joint_move, strict=True))
         return frozenset(self._ask("next", state, moves))
@@ -107,7 +122,7 @@ class PrologStateMachine:
             self._process.close()
             self._process = None
 
-    def _roles(self) -> tuple[Term, ...]:
+    def _find_roles(self) -> tuple[Term, ...]:
         found = self._ask("roles")
         if not found:
             raise ReasonerError("the rules name no role; add (role NAME) facts")

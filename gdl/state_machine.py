@@ -1,4 +1,4 @@
-"""The one interface to a game's dynamics; what a reasoner has to offer.
+"""A game described in GDL as a forward model; what a reasoner has to offer.
 
 Two reasoners implement it, `gdl.prolog.PrologStateMachine` (the slow and obvious oracle) and
 `propnet.machine.PropnetStateMachine`; both pass the same conformance test on every rule sheet.
@@ -10,10 +10,12 @@ the sheet's `role` facts, and a joint move has one move per role in that order.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Protocol
+from random import Random
 
-from gdl.rules import Term
+from forward_model.model import ForwardModel
+from gdl.rules import Term, read_term, write_term
 
 State = Hashable
 Move = Term
@@ -25,40 +27,71 @@ CHANCE_ROLE = "random"
 """A role of this name stands for chance: its moves are drawn uniformly (ggp.org's convention)."""
 
 
-class StateMachine(Protocol):
-    """A game as a machine that goes from state to state by joint moves.
+class StateMachine(ForwardModel[State, Move]):
+    """A game described in GDL: a `ForwardModel` whose states can be translated to fluents.
 
-    All methods raise `gdl.errors.ReasonerError` when the reasoner behind them fails.
+    It is deterministic (chance is a role) with perfect information; rewards are goals / 100.  All
+    methods raise `gdl.errors.ReasonerError` when the reasoner behind them fails.
     """
 
     @property
+    @abstractmethod
     def roles(self) -> tuple[Term, ...]:
         """The roles, in the order of the rule sheet."""
 
     @property
-    def initial_state(self) -> State:
-        """The state described by `init`."""
+    def role_names(self) -> tuple[str, ...]:
+        """See `ForwardModel.role_names`; KIF in lower case."""
+        return tuple(map(write_term, self.roles))
 
+    @property
+    def chance_role(self) -> int | None:
+        """See `ForwardModel.chance_role`."""
+        return self.roles.index(CHANCE_ROLE) if CHANCE_ROLE in self.roles else None
+
+    @abstractmethod
     def legal_moves(self, state: State, role: int) -> tuple[Move, ...]:
         """The moves of role number `role` in a non-terminal state, sorted by `order`."""
 
-    def next_state(self, state: State, joint_move: JointMove) -> State:
-        """The state that follows when every role makes its legal move."""
+    @abstractmethod
+    def next_state(
+        self, state: State, joint_move: JointMove, random: Random | None = None
+    ) -> State:
+        """The state that follows when every role makes its legal move; `random` is not used."""
 
-    def is_terminal(self, state: State) -> bool:
-        """Whether the game has ended in this state."""
+    def next_states(
+        self,
+        states: Sequence[State],
+        joint_moves: Sequence[JointMove],
+        random: Random | None = None,
+    ) -> list[State]:
+        """See `ForwardModel.next_states`; `random` is not used."""
+        pairs = zip(states, joint_moves, strict=True)
+        return [self.next_state(state, joint_move) for state, joint_move in pairs]
 
+    @abstractmethod
     def goals(self, state: State) -> tuple[int, ...]:
         """Every role's goal value, 0 to 100 (see `goal_value` for sheets that leave it open)."""
 
+    def rewards(self, state: State) -> tuple[float, ...]:
+        """See `ForwardModel.rewards`."""
+        return tuple(goal / MAX_GOAL for goal in self.goals(state))
+
+    @abstractmethod
     def fluents(self, state: State) -> frozenset[Term]:
         """What is true in a state, as terms without `true`."""
 
+    @abstractmethod
     def state_from(self, fluents: Iterable[Term]) -> State:
         """The state in which exactly these fluents are true."""
 
-    def close(self) -> None:
-        """Release what the machine holds (processes, memory); it must not be used afterwards."""
+    def write_move(self, move: Move) -> str:
+        """See `ForwardModel.write_move`; KIF in lower case."""
+        return write_term(move)
+
+    def read_move(self, text: str) -> Move:
+        """See `ForwardModel.read_move`; raises `gdl.errors.RuleSheetError` for what is no term."""
+        return read_term(text)
 
 
 def goal_value(values: Iterable[Term]) -> int:

@@ -1,28 +1,38 @@
-"""The propnet as a `StateMachine`: single states, through the same kernels as the simulator.
+"""The propnet as a `StateMachine`: states as values, through the same kernels as the simulator.
 
-Convenient rather than fast: each call sweeps 512 lanes to learn about one state.  The search does
-not use it; the match manager, perft and the conformance tests do.
+Convenient rather than fast: each call sweeps 512 lanes, also to learn about one state; who has many
+states asks for all at once.  The native search does not use it, but only what is `compiled`; the
+match manager, perft and the conformance tests do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from random import Random
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from forward_model.compiled import CompiledModel
 from gdl.errors import ReasonerError
 from gdl.grounding import GROUNDER_BYTES, ground
 from gdl.rules import RuleSheet, Term, write_term
-from gdl.state_machine import JointMove, Move, State
+from gdl.state_machine import MAX_GOAL, JointMove, Move, State, StateMachine
 from propnet import kernels
 from propnet.compiling import Compilation, compile_in_background
 from propnet.layout import U64, layout_of, new_lanes, pack, unpack
 from propnet.network import Network, compile_network
 from propnet.vectors import LANES, WORDS
 
+T = TypeVar("T")
 
-class PropnetStateMachine:
+
+class PropnetStateMachine(StateMachine):
     """`gdl.state_machine.StateMachine` over a network; a state is the bytes of a packed state."""
+
+    speed = 1
 
     def __init__(self, network: Network) -> None:
         self.network = network
@@ -34,7 +44,7 @@ class PropnetStateMachine:
         self._legal = np.zeros((len(network.legal), WORDS), np.uint64)
         self._moves = [{move: i for i, move in enumerate(moves)} for moves in network.moves]
         self._fluents = {fluent: i for i, fluent in enumerate(network.fluents)}
-        self._seen: State = None
+        self._seen: Sequence[State] = ()
 
     @classmethod
     def from_rules(
@@ -53,6 +63,18 @@ class PropnetStateMachine:
             self._asked_for_code = True
         return self._compilation
 
+    @cached_property
+    def compiled(self) -> CompiledModel:
+        """See `ForwardModel.compiled`."""
+        network = self.network
+        return CompiledModel(
+            layout=self.layout,
+            network=network,
+            moves=tuple(tuple(moves) for moves in network.moves),
+            best_rewards=tuple(max((0, *v)) / MAX_GOAL for v in network.goal_values),
+            chance_role=self.chance_role,
+        )
+
     @property
     def roles(self) -> tuple[Term, ...]:
         """See `StateMachine.roles`."""
@@ -65,40 +87,64 @@ class PropnetStateMachine:
 
     def legal_moves(self, state: State, role: int) -> tuple[Move, ...]:
         """See `StateMachine.legal_moves`."""
-        self._see(state)
-        low, high = self.layout.span[role : role + 2]
-        legal = self._legal[low:high, 0] & np.uint64(1)
-        moves = self.network.moves[role]
-        return tuple(moves[i] for i in np.flatnonzero(legal))
+        return self.legal_moves_of([state], role)[0]
 
-    def next_state(self, state: State, joint_move: JointMove) -> State:
+    def next_state(
+        self, state: State, joint_move: JointMove, random: Random | None = None
+    ) -> State:
         """See `StateMachine.next_state`."""
-        self._see(state)
-        moves = zip(range(len(self.roles)), joint_move, strict=True)
-        numbers = np.array([[self._number(role, move) for role, move in moves]], np.int32)
-        kernels.set_moves(self.layout, self._lanes, numbers, 1)
-        self._lanes.active[:] = kernels.ALL
-        kernels.advance(self.layout, self._lanes)
-        self._seen = None
-        following = np.zeros((1, len(self.layout.initial)), np.uint64)
-        kernels.save_states(self.layout, self._lanes, following, 1)
-        return following.tobytes()
+        return self.next_states([state], [joint_move])[0]
 
     def is_terminal(self, state: State) -> bool:
         """See `StateMachine.is_terminal`."""
-        self._see(state)
-        literal = self.layout.terminal
-        return bool((int(self._lanes.values[literal >> 1, 0]) ^ literal) & 1)
+        return self.are_terminal([state])[0]
 
     def goals(self, state: State) -> tuple[int, ...]:
         """See `StateMachine.goals`."""
-        self._see(state)
-        kernels.read_goals(self.layout, self._lanes, self._goals)
-        return tuple(int(goal) for goal in self._goals[:, 0])
+        return self._goals_of([state])[0]
+
+    def legal_moves_of(self, states: Sequence[State], role: int) -> list[tuple[Move, ...]]:
+        """See `ForwardModel.legal_moves_of`."""
+        found: list[tuple[Move, ...]] = []
+        low, high = self.layout.span[role : role + 2]
+        moves = self.network.moves[role]
+        for some in _lanefuls(states):
+            self._see(some)
+            legal = _lanes_of(self._legal[low:high], len(some))
+            found += (tuple(moves[i] for i in np.flatnonzero(lane)) for lane in legal.T)
+        return found
+
+    def next_states(
+        self,
+        states: Sequence[State],
+        joint_moves: Sequence[JointMove],
+        random: Random | None = None,
+    ) -> list[State]:
+        """See `StateMachine.next_states`."""
+        following: list[State] = []
+        pairs = zip(_lanefuls(states), _lanefuls(joint_moves), strict=True)
+        for some, joints in pairs:
+            numbers = np.array([self._numbers(joint) for joint in joints], np.int32)
+            following += self._advance(some, numbers)
+        return following
+
+    def are_terminal(self, states: Sequence[State]) -> list[bool]:
+        """See `ForwardModel.are_terminal`."""
+        found: list[bool] = []
+        literal = self.layout.terminal
+        for some in _lanefuls(states):
+            self._see(some)
+            holds = _lanes_of(self._lanes.values[literal >> 1], len(some))
+            found += (holds ^ bool(literal & 1)).tolist()
+        return found
+
+    def rewards_of(self, states: Sequence[State]) -> list[tuple[float, ...]]:
+        """See `ForwardModel.rewards_of`."""
+        return [tuple(goal / MAX_GOAL for goal in goals) for goals in self._goals_of(states)]
 
     def fluents(self, state: State) -> frozenset[Term]:
         """See `StateMachine.fluents`."""
-        bits = unpack(self._packed(state), len(self.network.fluents))[0]
+        bits = unpack(self._packed([state]), len(self.network.fluents))[0]
         return frozenset(self.network.fluents[i] for i in np.flatnonzero(bits))
 
     def state_from(self, fluents: Iterable[Term]) -> State:
@@ -110,22 +156,42 @@ class PropnetStateMachine:
             bits[0, self._fluents[fluent]] = True
         return pack(bits).tobytes()
 
-    def close(self) -> None:
-        """See `StateMachine.close`; there is nothing to release."""
+    def _goals_of(self, states: Sequence[State]) -> list[tuple[int, ...]]:
+        found: list[tuple[int, ...]] = []
+        for some in _lanefuls(states):
+            self._see(some)
+            kernels.read_goals(self.layout, self._lanes, self._goals)
+            found += map(tuple, self._goals[:, : len(some)].T.tolist())
+        return found
 
-    def _packed(self, state: State) -> U64:
-        assert isinstance(state, bytes)
-        return np.frombuffer(state, np.uint64)[
-            np.newaxis
-        ].copy()  # numba: not another type of array
+    def _advance(self, states: Sequence[State], numbers: NDArray[np.int32]) -> list[State]:
+        """The states that follow by joint moves (n, R) of move numbers; no more than LANES."""
+        self._see(states)
+        kernels.set_moves(self.layout, self._lanes, numbers, len(states))
+        self._lanes.active[:] = kernels.ALL
+        kernels.advance(self.layout, self._lanes)
+        self._seen = ()
+        following = np.zeros((len(states), len(self.layout.initial)), np.uint64)
+        kernels.save_states(self.layout, self._lanes, following, len(states))
+        return [row.tobytes() for row in following]
 
-    def _see(self, state: State) -> None:
-        if state == self._seen:
+    def _packed(self, states: Sequence[State]) -> U64:
+        assert all(isinstance(state, bytes) for state in states)
+        words = np.frombuffer(b"".join(states), np.uint64)  # type: ignore[arg-type]
+        return words.reshape(len(states), -1).copy()  # writable, or numba takes it for another type
+
+    def _see(self, states: Sequence[State]) -> None:
+        """Evaluate positions, no more than LANES."""
+        if states == self._seen:
             return
-        kernels.load_states(self.layout, self._lanes, self._packed(state), 1)
+        kernels.load_states(self.layout, self._lanes, self._packed(states), len(states))
         kernels.see_position(self.layout, self._lanes)
         kernels.legal_rows(self.layout, self._lanes, self._legal)
-        self._seen = state
+        self._seen = states
+
+    def _numbers(self, joint_move: JointMove) -> list[int]:
+        pairs = zip(range(len(self.roles)), joint_move, strict=True)
+        return [self._number(role, move) for role, move in pairs]
 
     def _number(self, role: int, move: Move) -> int:
         number = self._moves[role].get(move)
@@ -134,3 +200,15 @@ class PropnetStateMachine:
                 f"{write_term(move)} is never a move of {write_term(self.roles[role])}"
             )
         return number
+
+
+def _lanefuls(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    """The items in lists of no more than LANES; these are not the caller's, who may change his."""
+    for first in range(0, len(items), LANES):
+        yield list(items[first : first + LANES])
+
+
+def _lanes_of(rows: U64, count: int) -> NDArray[np.bool_]:
+    """(..., WORDS) rows as (..., count) truth values of the first lanes."""
+    octets = np.ascontiguousarray(rows).view(np.uint8)
+    return np.unpackbits(octets, axis=-1, bitorder="little")[..., :count].astype(np.bool_)

@@ -115,8 +115,11 @@ def _instance(term: Term, bindings: Bindings) -> Term:
     return (term[0], *(_instance(argument, bindings) for argument in term[1:]))
 
 
-class NaiveStateMachine:
+class NaiveStateMachine(StateMachine):
     """`gdl.state_machine.StateMachine` by `consequences`; states are frozensets of fluents."""
+
+    roles: tuple[Term, ...] = ()
+    initial_state: State = None
 
     def __init__(self, sheet: RuleSheet) -> None:
         self._clauses = list(sheet.clauses())
@@ -124,13 +127,15 @@ class NaiveStateMachine:
         self.roles = tuple(
             dict.fromkeys([*sheet.roles, *sorted(_values(start, "role"), key=write_term)])
         )
-        self.initial_state: State = _values(start, "init")
+        self.initial_state = _values(start, "init")
 
     def legal_moves(self, state: State, role: int) -> tuple[Move, ...]:
         legal = self._derived(state).get("legal", ())
         return tuple(sorted((atom[2] for atom in legal if atom[1] == self.roles[role]), key=order))
 
-    def next_state(self, state: State, joint_move: JointMove) -> State:
+    def next_state(
+        self, state: State, joint_move: JointMove, random: random.Random | None = None
+    ) -> State:
         return _values(self._derived(state, joint_move), "next")
 
     def is_terminal(self, state: State) -> bool:

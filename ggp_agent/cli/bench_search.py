@@ -82,7 +82,7 @@ def measure(name: str, agent: Agent, seconds: float, positions: int, seed: int) 
     machine = PropnetStateMachine.from_rules(game.rule_sheet())
     compilation = machine.compile()
     code = compilation is not None and compilation.wait(CODE_SECONDS)
-    search = native_search(machine, 0, agent, seed)
+    search = native_search(machine.compiled, 0, agent, seed)
     search.think(time.monotonic() + LOADING_SECONDS, lambda: False)
     traces = []
     for state in search_positions(machine, positions, seed):

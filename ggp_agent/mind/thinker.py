@@ -7,18 +7,18 @@ its choice at any time.  The searches (`ggp_agent.search`) are thinkers, too.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
-from gdl.state_machine import JointMove, Move, State, StateMachine
+from forward_model.model import AnyModel
 
 Interrupted = Callable[[], bool]
 
 
 class Thinker(Protocol):
-    """Chooses moves for one role."""
+    """Chooses moves for one role; states and moves are those of a forward model."""
 
-    def enter(self, state: State, joint_move: JointMove | None) -> None:
+    def enter(self, state: Any, joint_move: Sequence[Any] | None) -> None:
         """The game is now in `state`, by `joint_move` from the last one (None: anew)."""
 
     def think(self, deadline: float, interrupted: Interrupted) -> None:
@@ -27,7 +27,7 @@ class Thinker(Protocol):
         Returns early where more thought is of no use.
         """
 
-    def choose(self) -> Move:
+    def choose(self) -> Any:
         """The move to make in the present state, which is not terminal."""
 
     def report(self) -> Mapping[str, object]:
@@ -37,20 +37,20 @@ class Thinker(Protocol):
 class LegalThinker:
     """Makes the first legal move (`pick` None), or one at random."""
 
-    def __init__(self, machine: StateMachine, role: int, pick: random.Random | None) -> None:
-        self._machine, self._role, self._pick = machine, role, pick
-        self._state = machine.initial_state
+    def __init__(self, model: AnyModel, role: int, pick: random.Random | None) -> None:
+        self._model, self._role, self._pick = model, role, pick
+        self._state = model.initial_state
 
-    def enter(self, state: State, joint_move: JointMove | None) -> None:
+    def enter(self, state: Any, joint_move: Sequence[Any] | None) -> None:
         """See `Thinker.enter`."""
         self._state = state
 
     def think(self, deadline: float, interrupted: Interrupted) -> None:
         """See `Thinker.think`; there is nothing to think about."""
 
-    def choose(self) -> Move:
+    def choose(self) -> Any:
         """See `Thinker.choose`."""
-        moves = self._machine.legal_moves(self._state, self._role)
+        moves = self._model.legal_moves(self._state, self._role)
         return moves[0] if self._pick is None else self._pick.choice(moves)
 
     def report(self) -> Mapping[str, object]:

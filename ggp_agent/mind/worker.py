@@ -27,6 +27,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from forward_model.compiled import CompiledModel
+from forward_model.model import AnyModel
 from gdl.errors import GgpError
 from gdl.prolog import PrologStateMachine
 from gdl.rules import RuleSheet, Term, read_term
@@ -63,31 +65,31 @@ Event = dict[str, Any]
 Say = Callable[..., None]
 
 
-def make_thinker(machine: StateMachine, role: int, agent: Agent, seed: int) -> Thinker:
-    """The thinker that an agent's strategy names, over the reasoner that there is."""
+def make_thinker(model: AnyModel, role: int, agent: Agent, seed: int) -> Thinker:
+    """The thinker that an agent's strategy names, over the model that there is."""
     strategy = agent["strategy"]
     if strategy == "legal":
-        return LegalThinker(machine, role, None)
+        return LegalThinker(model, role, None)
     if strategy == "random":
-        return LegalThinker(machine, role, random.Random(seed))
-    if isinstance(machine, PropnetStateMachine):
-        machine.compile()
-        return native_search(machine, role, agent, seed)
-    tuner = adaptive(agent, len(machine.roles), LANES, seed)
-    return _watched(PlainSearch(machine, role, agent, seed, tuner), tuner)
+        return LegalThinker(model, role, random.Random(seed))
+    if model.compiled is not None:
+        model.compile()
+        return native_search(model.compiled, role, agent, seed)
+    tuner = adaptive(agent, len(model.role_names), LANES, seed)
+    return _watched(PlainSearch(model, role, agent, seed, tuner), tuner)
 
 
 def native_search(
-    machine: PropnetStateMachine, role: int, agent: Agent, seed: int
+    game: CompiledModel, role: int, agent: Agent, seed: int
 ) -> NativeSearch | ParallelSearch:
-    """The search over a propnet: one tree, or several where the agent uses several threads."""
+    """The native search: one tree, or several where the agent uses several threads."""
     threads = threads_of(agent)
     searches = []
     for number in range(threads):
         own = (seed + number * SEED_STEP) % 2**32
-        tuner = adaptive(agent, len(machine.roles), LANES, own)
+        tuner = adaptive(agent, len(game.moves), LANES, own)
         one = share_of(agent, threads, number)
-        search = NativeSearch(machine.network, role, one, own, tuner, machine.layout)
+        search = NativeSearch(game.network, role, one, own, tuner, game.layout)
         searches.append(_watched(search, tuner))
     return searches[0] if threads == 1 else ParallelSearch(searches, agent, seed)
 
@@ -160,7 +162,8 @@ class Game:
     def choose(self) -> Move:
         """Our move in the present state."""
         assert self.thinker is not None
-        return self.thinker.choose()
+        move: Move = self.thinker.choose()
+        return move
 
     def write(self, move: Move) -> str:
         """A move in the spelling of the rules."""
@@ -259,10 +262,10 @@ class Worker:
         threading.Thread(target=self._compile, args=(sheet,), daemon=True).start()
 
     def _do_reasoner(self, event: Event) -> None:
-        """A thread has made a reasoner; the propnet replaces Prolog, not the other way round."""
+        """A thread has made a reasoner; a faster one replaces the one there is."""
         game, machine = self._game, event["machine"]
         assert game is not None
-        if isinstance(game.machine, PropnetStateMachine):
+        if game.machine is not None and game.machine.speed >= machine.speed:
             machine.close()
             return
         game.use(machine)
@@ -308,8 +311,8 @@ class Worker:
             self._answered = moves[0]
         move, report = game.write(self._answered), dict(game.thinker.report())
         report |= self._stopwatch.lap()
-        if not isinstance(game.machine, PropnetStateMachine):
-            del report["cpu_s"]  # the work is done in Prolog's process
+        if game.machine is not None and not game.machine.in_process:
+            del report["cpu_s"]
         self._say(say="move", id=asked["id"], move=move, report=report)
 
     def _compile(self, sheet: RuleSheet) -> None:

@@ -106,7 +106,7 @@ class NativeSearch:
         self._seconds = 0.0
         self._batch_seconds /= 2  # one slow batch must not stop the thinking of later moves
         self._finish_seconds /= 2
-        if self._move_weight:
+        if joint_move is not None and self._move_weight:
             self.tuner.tell_move(self._move_totals, self._move_weight)
         self._move_totals, self._move_weight = np.zeros(len(self._network.roles)), 0
         if joint_move is not None:

@@ -32,7 +32,7 @@ UNUSED = -1.0
 
 STRATEGIES = {
     "selection": ("K", 0.0, ("uct", "grave")),
-    "playout": ("epsilon", 1.0, ("random", "mast")),
+    "playout": ("epsilon", 1.0, ("uniform", "mast")),
 }
 """Parameters that are strategies: the number that decides, its value without it, the names."""
 

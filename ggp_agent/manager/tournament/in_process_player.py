@@ -18,7 +18,6 @@ from ggp_agent.player.clock import answer_by
 from ggp_agent.player.search_totals import Effort, Stopwatch
 from ggp_agent.player.tuning_record import Course
 from ggp_agent.protocol.messages import Abort, Play, Start, Stop
-from propnet.machine import PropnetStateMachine
 
 MOST_OF_IT = 0.8
 """Who stops after this share of the time, the simulations not done, was stopped by the clock."""
@@ -76,8 +75,8 @@ class SeatedAgent:
         with self._stopwatch.running():
             game.thinker.think(by, lambda: False)
         report = {**game.thinker.report(), **self._stopwatch.lap()}
-        if not isinstance(self._machine, PropnetStateMachine):
-            del report["cpu_s"]  # the work is done in Prolog's process
+        if not self._machine.in_process:
+            del report["cpu_s"]
         before = self.effort.simulations
         self.effort.add(report)
         self.course.add(report)

@@ -9,6 +9,7 @@ To add a strategy: its module, its name and number here, and a branch in the hoo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ggp_agent.agents import Agent
@@ -24,16 +25,27 @@ from ggp_agent.search.strategies import (
     uniform,
 )
 from ggp_agent.search.strategies.candidates import Candidates
+from ggp_agent.search.strategies.plain import PlainPlayout, PlainSelection
 from ggp_agent.search.tree import Tree
 from propnet.layout import Lanes, Layout
 
 if TYPE_CHECKING:
     from ggp_agent.search.arrays import Arrays
 
-PLAYOUTS = ("uniform", "mast", "gibbs")
+PLAYOUTS: Mapping[str, type[PlainPlayout]] = {
+    "uniform": uniform.PlainUniform,
+    "mast": mast.PlainMast,
+    "gibbs": gibbs.PlainGibbs,
+}
+"""The playout policies, with their counterparts for the plain search."""
 UNIFORM, MAST, GIBBS = range(len(PLAYOUTS))
 
-SELECTIONS = ("uct", "grave", "progressive_history")
+SELECTIONS: Mapping[str, type[PlainSelection]] = {
+    "uct": uct.PlainUct,
+    "grave": grave.PlainGrave,
+    "progressive_history": progressive_history.PlainProgressiveHistory,
+}
+"""The selections, likewise."""
 UCT, GRAVE, PROGRESSIVE_HISTORY = range(len(SELECTIONS))
 
 declare(
@@ -41,14 +53,14 @@ declare(
         "selection",
         "uct",
         "which value selection goes by in the tree",
-        choices=SELECTIONS,
+        choices=tuple(SELECTIONS),
         source="the strategies' modules in ggp_agent.search.strategies",
     ),
     Parameter(
         "playout",
         "uniform",
         "moves of playouts: uniform, MAST with epsilon-greedy choice, or MAST with Gibbs measure",
-        choices=PLAYOUTS,
+        choices=tuple(PLAYOUTS),
         source="the strategies' modules in ggp_agent.search.strategies",
     ),
 )
@@ -71,8 +83,8 @@ class Options(NamedTuple):
 
 def options_of(agent: Agent, chance: int) -> Options:
     """The options of an agent in a game with this role of chance."""
-    selection = SELECTIONS.index(str(agent["selection"]))
-    playout = PLAYOUTS.index(str(agent["playout"]))
+    selection = list(SELECTIONS).index(str(agent["selection"]))
+    playout = list(PLAYOUTS).index(str(agent["playout"]))
     return Options(
         selection=selection,
         playout=playout,

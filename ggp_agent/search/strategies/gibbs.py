@@ -8,6 +8,8 @@ drawn uniformly and accepted with exp((Q - the best Q of the role) / τ), until 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from random import Random
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,8 +17,10 @@ import numpy as np
 from ggp_agent.parameters import Parameter, Scope, column_of, declare
 from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.memory import get_int
+from ggp_agent.search.plain_tree import Move, Values
 from ggp_agent.search.random_numbers import random_real
 from ggp_agent.search.strategies.candidates import Candidates
+from ggp_agent.search.strategies.plain import PlainPlayout
 from propnet import kernels
 from propnet.choice import CHANCE_PLANES
 from propnet.layout import Lanes, Layout
@@ -108,3 +112,13 @@ def pick_move(arrays: Arrays, role: int, moves: Candidates) -> int:
         if point < 0.0:
             return i
     return moves.count - 1
+
+
+class PlainGibbs(PlainPlayout):
+    """The policy for the plain search."""
+
+    def choose(self, role: int, moves: Sequence[Move], settings: Values, random: Random) -> Move:
+        """See `PlainPlayout.choose`."""
+        means, tau = self._game.history.means(role, moves), self._game.settings.of_batch[role, TAU]
+        weights = [math.exp((mean - max(means)) / tau) for mean in means]
+        return random.choices(moves, weights)[0]

@@ -12,6 +12,7 @@ A node has a table of AMAF statistics from `amaf_from` visits on.  Letters: B sl
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,12 +22,14 @@ from ggp_agent.parameters import Parameter, Scope, column_of, declare
 from ggp_agent.search.blocks import open_amaf
 from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.memory import NO_BLOCK, UNIT, get_float, get_int, prefetch, put_float
+from ggp_agent.search.plain_tree import Average, JointMove, Node, Position, Values
 from ggp_agent.search.played_moves import list_playout, sort_by_lane
 from ggp_agent.search.roots import root_of_log
 from ggp_agent.search.scoring import add_pair, score_grave
 from ggp_agent.search.slots import AMAF_TABLE, PLAYED
 from ggp_agent.search.strategies import uct
 from ggp_agent.search.strategies.candidates import Candidates
+from ggp_agent.search.strategies.plain import PlainSelection, exploration
 from ggp_agent.search.strategies.uct import FPU, TABLE_1, C
 from ggp_agent.search.tree import NO_NODE, OPEN, Tree
 from propnet.layout import I32, Lanes, Layout
@@ -213,3 +216,50 @@ def learn_from_playouts(
                 table = _table_at(tree, arrays, slot, level)
                 if table != NO_BLOCK:
                     _add(words, np.int64(table) * UNIT, arrays, 0, count)
+
+
+class PlainGrave(PlainSelection):
+    """The selection for the plain search."""
+
+    def begin(self, root: Position) -> None:
+        """See `PlainSelection.begin`."""
+        self._reference = list(root.nodes)
+
+    def arrive(self, position: Position, settings: Values) -> None:
+        """See `PlainSelection.arrive`."""
+        for role, node in enumerate(position.nodes):
+            if node.amaf is not None and node.visits >= settings[role, REF]:
+                self._reference[role] = node
+
+    def value(self, role: int, node: Node, place: int, settings: Values) -> float:
+        """See `PlainSelection.value`."""
+        own, normalise, amaf = node.statistics[place], self._game.ranges[role].normalise, None
+        if settings[K] > 0:
+            amaf = (self._reference[role].amaf or {}).get(node.moves[place])
+        if not own.count:
+            return float(settings[FPU]) + (normalise(amaf.mean) if amaf else 0.0)
+        mean = normalise(own.mean)
+        if amaf:
+            mean += weight_of_amaf(node.visits, float(settings[K])) * (normalise(amaf.mean) - mean)
+        return mean + exploration(node, own, float(settings[C]))
+
+    def learn(
+        self, position: Position, level: int, moves: Sequence[JointMove], rewards: Sequence[float]
+    ) -> None:
+        """See `PlainSelection.learn`; every occurrence of a move counts."""
+        for role, node in enumerate(position.nodes):
+            if node.amaf is None and self._wants_amaf(position, node):
+                node.amaf = {}
+            if node.amaf is not None:
+                for joint in moves[level:]:
+                    node.amaf.setdefault(joint[role], Average()).add(rewards[role])
+
+    def _wants_amaf(self, position: Position, node: Node) -> bool:
+        return position.rewards is None and node.visits >= self._game.agent.number("amaf_from")
+
+
+def weight_of_amaf(visits: int, k: float) -> float:
+    """β: sqrt(K / (3N + K)); 1 for K = ∞, 0 for K = 0."""
+    if math.isinf(k):
+        return 1.0
+    return math.sqrt(k / (3 * visits + k)) if k else 0.0

@@ -10,6 +10,8 @@ Letters: R roles.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,10 +19,12 @@ import numpy as np
 from ggp_agent.parameters import Parameter, Scope, column_of, declare
 from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.memory import get_int
+from ggp_agent.search.plain_tree import Move, Values
 from ggp_agent.search.random_numbers import random_below, random_real
 from ggp_agent.search.scoring import draw_near_best
 from ggp_agent.search.strategies.candidates import Candidates
 from ggp_agent.search.strategies.move_history import shuffle_ties
+from ggp_agent.search.strategies.plain import PlainPlayout, draw_among_best
 from ggp_agent.search.strategies.uct import TABLE_1
 from propnet import kernels
 from propnet.choice import CHANCE_PLANES
@@ -133,3 +137,13 @@ def pick_move(arrays: Arrays, slot: int, role: int, moves: Candidates) -> int:
     if random_real(arrays.random) < epsilon:
         return random_below(arrays.random, moves.count)
     return draw_near_best(values, moves.count, best, arrays.random)
+
+
+class PlainMast(PlainPlayout):
+    """The policy for the plain search."""
+
+    def choose(self, role: int, moves: Sequence[Move], settings: Values, random: Random) -> Move:
+        """See `PlainPlayout.choose`."""
+        if random.random() < float(settings[EPSILON]):
+            return random.choice(moves)
+        return moves[draw_among_best(self._game.history.means(role, moves), 0.0, random)]

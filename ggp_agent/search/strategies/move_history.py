@@ -9,12 +9,15 @@ Letters: M moves of all roles.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ggp_agent.parameters import Parameter, Scope, column_of, declare
 from ggp_agent.search.kernel import kernel, part
+from ggp_agent.search.plain_tree import Average, JointMove, Move, RewardRange
 from ggp_agent.search.played_moves import GOAL_BITS
 from ggp_agent.search.random_numbers import random_below
 from propnet.layout import I32, U64, Lanes, Layout
@@ -148,3 +151,35 @@ def forget_after_move(layout: Layout, arrays: Arrays) -> None:
 def forget_all(arrays: Arrays) -> None:
     """A new game."""
     arrays.history.sums[:] = 0
+
+
+class PlainMoveHistory:
+    """The history for the plain search."""
+
+    def __init__(self, ranges: Sequence[RewardRange]) -> None:
+        """`ranges`: of the rewards, by role; they grow while the search goes on."""
+        self._ranges = ranges
+        self.averages: dict[tuple[int, Move], Average] = {}
+        """by role and move: rewards in percent, not normalised"""
+
+    def means(self, role: int, moves: Sequence[Move]) -> list[float]:
+        """The moves' normalised mean rewards in percent."""
+        known = [self.averages.get((role, move)) for move in moves]
+        in_percent = self._ranges[role].normalise
+        return [in_percent(average.mean, 100) if average else UNSEEN for average in known]
+
+    def learn(self, moves: Sequence[JointMove], rewards: Sequence[float]) -> None:
+        """Count the joint moves of a simulation; every role's reward, not normalised."""
+        percents = [round(100 * reward, 9) for reward in rewards]  # so that GDL's goals are whole
+        for joint in moves:
+            for role, move in enumerate(joint):
+                self.averages.setdefault((role, move), Average()).add(percents[role])
+
+    def forget_after_move(self, of_move: NDArray[np.float64]) -> None:
+        """Move decay by every role's factor (R, P)."""
+        for key, average in list(self.averages.items()):
+            kept = math.floor(average.count * of_move[key[0], DECAY] + 0.5)
+            if kept == 0:
+                del self.averages[key]
+            else:
+                self.averages[key] = Average(kept, kept * average.mean)

@@ -15,6 +15,7 @@ import numpy as np
 from ggp_agent.parameters import Parameter, Scope, column_of, declare
 from ggp_agent.search.kernel import part
 from ggp_agent.search.memory import get_float, get_int
+from ggp_agent.search.plain_tree import Node, Values
 from ggp_agent.search.scoring import LEAST
 from ggp_agent.search.strategies import uct
 from ggp_agent.search.strategies.candidates import Candidates
@@ -62,3 +63,15 @@ def value_moves(arrays: Arrays, slot: int, role: int, moves: Candidates) -> floa
             values[i] += np.float32(weight * worth / (lost + 1.0))
         best = max(best, values[i])
     return best
+
+
+class PlainProgressiveHistory(uct.PlainUct):
+    """The selection for the plain search."""
+
+    def value(self, role: int, node: Node, place: int, settings: Values) -> float:
+        """See `PlainSelection.value`."""
+        own = node.statistics[place]
+        lost = own.count - self._game.ranges[role].normalise(own.total, own.count)
+        worth = self._game.history.means(role, [node.moves[place]])[0] / 100
+        bonus = float(settings[W]) * worth / (lost + 1)
+        return super().value(role, node, place, settings) + bonus

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 from ggp_agent.parameters import Parameter, Scope, column_of, declare
 from ggp_agent.search.kernel import part
+from ggp_agent.search.plain_tree import Node, Values
 from ggp_agent.search.roots import root_of_log
 from ggp_agent.search.scoring import score_uct
 from ggp_agent.search.strategies.candidates import Candidates
+from ggp_agent.search.strategies.plain import PlainSelection, exploration
 
 if TYPE_CHECKING:
     from ggp_agent.search.arrays import Arrays
@@ -56,3 +58,15 @@ def value_moves(arrays: Arrays, slot: int, role: int, moves: Candidates) -> floa
         settings[C] * root_of_log(arrays.roots, moves.visits),
         settings[FPU],
     )
+
+
+class PlainUct(PlainSelection):
+    """The selection for the plain search."""
+
+    def value(self, role: int, node: Node, place: int, settings: Values) -> float:
+        """See `PlainSelection.value`."""
+        own = node.statistics[place]
+        if not own.count:
+            return float(settings[FPU])
+        mean = self._game.ranges[role].normalise(own.mean)
+        return mean + exploration(node, own, float(settings[C]))

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from random import Random
 
 from gdl.rules import RuleSheet, Term, arguments_of
-from gdl.state_machine import JointMove, Move, State
+from gdl.state_machine import JointMove, Move, State, StateMachine
 
 Fluents = frozenset[Term]
 
 
-class HandMadeMachine:
+class HandMadeMachine(StateMachine):
     """A game over frozen sets of fluents; what a game must add are the four methods below."""
 
-    roles: tuple[Term, ...]
-    initial_state: State
+    roles: tuple[Term, ...] = ()
+    initial_state: State = None
 
     def __init__(self) -> None:
         self.closed = False
@@ -34,7 +35,9 @@ class HandMadeMachine:
     def legal_moves(self, state: State, role: int) -> tuple[Move, ...]:
         return tuple(self.moves_in(self.fluents(state), role))
 
-    def next_state(self, state: State, joint_move: JointMove) -> State:
+    def next_state(
+        self, state: State, joint_move: JointMove, random: Random | None = None
+    ) -> State:
         for role, move in enumerate(joint_move):
             assert move in self.legal_moves(state, role), f"illegal: {move}"
         return self.after(self.fluents(state), joint_move)

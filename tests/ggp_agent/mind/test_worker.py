@@ -6,21 +6,22 @@ import asyncio
 import json
 import os
 import queue
+import random
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gdl.grounding import GroundProgram
-from gdl.rules import RuleSheet, read_term, write_term
-from gdl.state_machine import StateMachine
+from gdl.rules import RuleSheet, Term, read_term, write_term
+from gdl.state_machine import JointMove, Move, State, StateMachine
 from ggp_agent.agents import Agent, find_agent
 from ggp_agent.errors import WorkerError
 from ggp_agent.library.games import find_game
@@ -462,9 +463,6 @@ class TestReasoners:
         sheet = RuleSheet.from_text(TTT)
         propnet = PropnetStateMachine.from_rules(sheet)
 
-        class Other(PropnetStateMachine):
-            """A machine of which the native search knows nothing."""
-
         thinkers = {
             name: make_thinker(propnet, 0, find_agent(name).with_settings(given), 1)
             for name, given in {
@@ -484,14 +482,35 @@ class TestReasoners:
         assert isinstance(make_thinker(_Foreign(propnet), 0, QUICK, 1), PlainSearch)
 
 
-class _Foreign:
-    """A state machine of another kind around one of ours."""
+class _Foreign(StateMachine):
+    """A state machine around one of ours of which the native search knows nothing."""
+
+    roles: tuple[Term, ...] = ()
+    initial_state: State = None
 
     def __init__(self, machine: StateMachine) -> None:
         self._machine = machine
+        self.roles, self.initial_state = machine.roles, machine.initial_state
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._machine, name)
+    def legal_moves(self, state: State, role: int) -> tuple[Move, ...]:
+        return self._machine.legal_moves(state, role)
+
+    def next_state(
+        self, state: State, joint_move: JointMove, random: random.Random | None = None
+    ) -> State:
+        return self._machine.next_state(state, joint_move)
+
+    def is_terminal(self, state: State) -> bool:
+        return self._machine.is_terminal(state)
+
+    def goals(self, state: State) -> tuple[int, ...]:
+        return self._machine.goals(state)
+
+    def fluents(self, state: State) -> frozenset[Term]:
+        return self._machine.fluents(state)
+
+    def state_from(self, fluents: Iterable[Term]) -> State:
+        return self._machine.state_from(fluents)
 
 
 async def replies_until(worker: WorkerProcess, say: str) -> list[dict[str, Any]]:

@@ -13,7 +13,8 @@ from ggp_agent.parameters import Value
 from ggp_agent.search.blocks import statistics
 from ggp_agent.search.memory import NO_BLOCK, UNIT
 from ggp_agent.search.native import NativeSearch
-from ggp_agent.search.plain import Average, PlainSearch
+from ggp_agent.search.plain import PlainSearch
+from ggp_agent.search.plain_tree import Average
 from ggp_agent.search.slots import PICKS
 from ggp_agent.search.tree import INVERSE_ROOT, MEAN
 from tests.ggp_agent.search.positions import SEQUENTIAL, native, plain, search_on
@@ -132,50 +133,57 @@ class PlainBench:
 
     def __init__(self, game: str, **settings: Value) -> None:
         self.search = plain(game, **{**SEQUENTIAL, "amaf_from": 1, **settings})
-        self.search._root.amaf = {} if settings.get("selection") == "grave" else None
+        for node in self.search._root.nodes:
+            node.amaf = {} if settings.get("selection") == "grave" else None
 
     def set_root(self, visits: int, *roles: Statistics) -> None:
         """See `Bench`."""
-        self.search._root.visits = visits
-        self.search._root.statistics = [[Average(*pair) for pair in role] for role in roles]
+        for node, pairs in zip(self.search._root.nodes, roles, strict=True):
+            node.visits = visits
+            node.statistics = [Average(*pair) for pair in pairs]
 
     def set_amaf(self, role: int, statistics: Statistics) -> None:
         """See `Bench`."""
-        table = self.search._root.amaf
-        assert table is not None
-        for move, pair in zip(self.search._root.moves[role], statistics, strict=True):
+        node = self.search._root.nodes[role]
+        assert node.amaf is not None
+        for move, pair in zip(node.moves, statistics, strict=True):
             if pair[0]:
-                table[role, move] = Average(*pair)
+                node.amaf[move] = Average(*pair)
             else:
-                table.pop((role, move), None)
+                node.amaf.pop(move, None)
 
     def amaf(self, role: int) -> dict[Move, tuple[float, float]]:
         """See `Bench`."""
-        return _named(role, self.search._root.amaf or {})
+        table = self.search._root.nodes[role].amaf or {}
+        return {move: (a.count, a.total) for move, a in table.items()}
 
     def set_mast(self, role: int, statistics: Statistics) -> None:
         """See `Bench`."""
-        for move, pair in zip(self.search._root.moves[role], statistics, strict=True):
+        for move, pair in zip(self.search._root.nodes[role].moves, statistics, strict=True):
             if pair[0]:
-                self.search._mast[role, move] = Average(*pair)
+                self.averages[role, move] = Average(*pair)
 
     def mast(self, role: int) -> dict[Move, tuple[float, float]]:
         """See `Bench`."""
-        return _named(role, self.search._mast)
+        return {m: (a.count, a.total) for (r, m), a in self.averages.items() if r == role}
+
+    @property
+    def averages(self) -> dict[tuple[int, Move], Average]:
+        """MAST's table."""
+        return self.search.history.averages
 
     def select(self) -> tuple[int, ...]:
         """See `Bench`."""
-        before = [[int(a.count) for a in role] for role in self.search._root.statistics]
+        before = [[int(a.count) for a in role] for role in self._statistics()]
         search_on(self.search, simulations=self.search._simulations + 1)
-        after = [[int(a.count) for a in role] for role in self.search._root.statistics]
+        after = [[int(a.count) for a in role] for role in self._statistics()]
         grown = [
             [b - a for a, b in zip(*pair, strict=True)] for pair in zip(before, after, strict=True)
         ]
         return tuple(role.index(1) for role in grown)
 
-
-def _named(role: int, table: dict[tuple[int, Move], Average]) -> dict[Move, tuple[float, float]]:
-    return {move: (a.count, a.total) for (r, move), a in table.items() if r == role}
+    def _statistics(self) -> list[list[Average]]:
+        return [node.statistics for node in self.search._root.nodes]
 
 
 def picks(bench: Bench, visits: int, *roles: Statistics, times: int = 60) -> Counter[int]:

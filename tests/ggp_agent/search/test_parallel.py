@@ -27,7 +27,7 @@ ONE_MOVE_WIN = "(mark 1 1 x) (mark 1 2 x) (mark 2 1 o) (mark 2 2 o) (control x)"
 
 def trees(game: str, chosen: Agent, seed: int = 1) -> ParallelSearch:
     """A search of the first role with several trees."""
-    search = native_search(machine_of(game), 0, chosen, seed)
+    search = native_search(machine_of(game).compiled, 0, chosen, seed)
     assert isinstance(search, ParallelSearch)
     return search
 
@@ -79,7 +79,9 @@ def test_a_seed_fixes_all_trees_and_the_first_is_that_of_one_thread() -> None:
         search.think(time.monotonic() + GUARD, lambda: False)
         reports.append(reported(search))
     assert reports[0] == reports[1]
-    alone = native_search(machine_of("ticTacToe"), 0, agent(simulations=101, in_flight=1), 1)
+    alone = native_search(
+        machine_of("ticTacToe").compiled, 0, agent(simulations=101, in_flight=1), 1
+    )
     assert isinstance(alone, NativeSearch)
     alone.think(time.monotonic() + GUARD, lambda: False)
     assert reported(search._searches[0]) == reported(alone)

@@ -17,6 +17,7 @@ import pytest
 from ggp_agent.agents import find_agent
 from ggp_agent.parameters import Value
 from ggp_agent.search.final import RootMove, choose_move
+from ggp_agent.search.plain_tree import Average
 from ggp_agent.search.settings import FixedSettings
 from ggp_agent.search.slots import PICKS
 from ggp_agent.search.strategies import dispatch
@@ -198,16 +199,13 @@ def test_rule_4_the_reference_is_the_closest_node_with_enough_visits(
 def second_choice(bench: Bench, child: object, visits: int) -> str:
     """The move selected in the child, whose own AMAF speaks for `on`."""
     if isinstance(bench, PlainBench):
-        node = bench.search._nodes[child]  # type: ignore[index]
+        node = bench.search._tree.nodes[0][child]  # type: ignore[index]
         node.visits = visits
-        node.amaf = {}
-        for move, total in (("on", 10.0), ("up", 0.0)):
-            entry = node.amaf.setdefault((0, move), type(node.statistics[0][0])())
-            entry.count, entry.total = 10, total
-        before = [a.count for a in node.statistics[0]]
+        node.amaf = {move: Average(10, total) for move, total in (("on", 10.0), ("up", 0.0))}
+        before = [a.count for a in node.statistics]
         bench.select()
-        grown = [b.count - a for a, b in zip(before, node.statistics[0], strict=True)]
-        return str(node.moves[0][grown.index(1)])
+        grown = [b.count - a for a, b in zip(before, node.statistics, strict=True)]
+        return str(node.moves[grown.index(1)])
     assert isinstance(bench, NativeBench)
     search = bench.search
     tree, root = search._tree, search._root
@@ -275,9 +273,8 @@ def test_rule_7_an_unseen_move_counts_as_100_and_ties_are_drawn(make: Make) -> N
     counts: Counter[int] = Counter()
     for _ in range(300):
         bench.set_root(9, [(2, 1.0)] * 4, NO_CHOICE)
-        for table in (getattr(bench.search, "_mast", None), None):
-            if table is not None:
-                table.clear()
+        if isinstance(bench, PlainBench):
+            bench.averages.clear()
         bench.set_mast(0, [(10, 999.0), (0, 0.0), (10, 1000.0), (10, 500.0)])
         counts[bench.select()[0]] += 1
     assert uniform(counts, [1, 2])
@@ -315,7 +312,8 @@ def test_rule_7_after_a_real_move_counts_decay_and_means_stay(make: Make) -> Non
     if isinstance(bench, NativeBench):
         dispatch.forget_after_move(bench.search._layout, bench.search._arrays)
     else:
-        bench.search._forget()  # type: ignore[union-attr]
+        assert isinstance(bench, PlainBench)
+        bench.search.history.forget_after_move(bench.search._settings.of_move)
     # 0.2 and 0.4 are rounded to 0 and dropped, 0.6 to 1
     assert bench.mast(0) == {"y": (1, pytest.approx(30.0)), "z": (200, pytest.approx(5000.0))}
 

@@ -10,7 +10,8 @@ import pytest
 from ggp_agent.agents import find_agent
 from ggp_agent.parameters import PER_SIMULATION
 from ggp_agent.search.native import NativeSearch
-from ggp_agent.search.plain import Node, PlainSearch, Simulation
+from ggp_agent.search.plain import PlainSearch
+from ggp_agent.search.plain_tree import Position, Simulation
 from ggp_agent.search.settings import F32, new_settings, settings_row
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.model import ALL, KNOWN, MEAN
@@ -98,11 +99,11 @@ def test_the_plain_search_does_too() -> None:
     search = PlainSearch(machine_of("ticTacToe"), 0, agent, 1, tuner)
     used, back_up = [], search._back_up
 
-    def noted(simulation: Simulation, node: Node, goals: list[int]) -> None:
+    def noted(simulation: Simulation, leaf: Position, rewards: tuple[float, ...]) -> None:
         used.append(simulation.settings.copy())
-        back_up(simulation, node, goals)
+        back_up(simulation, leaf, rewards)
 
-    search._back_up = noted  # type: ignore[method-assign, assignment]
+    search._back_up = noted  # type: ignore[method-assign]
     search_on(search)
     values = np.array(used)[:, :, K]
     assert set(values.ravel().tolist()) <= set(tuner._table[0].tolist())
