@@ -122,10 +122,9 @@ class PropnetStateMachine(StateMachine):
     ) -> list[State]:
         """See `StateMachine.next_states`."""
         following: list[State] = []
-        pairs = zip(_lanefuls(states), _lanefuls(joint_moves), strict=True)
-        for some, joints in pairs:
-            numbers = np.array([self._numbers(joint) for joint in joints], np.int32)
-            following += self._advance(some, numbers)
+        for some in _lanefuls(list(zip(states, joint_moves, strict=True))):
+            numbers = np.array([self._numbers(joint_move) for _, joint_move in some], np.int32)
+            following += self._advance([state for state, _ in some], numbers)
         return following
 
     def are_terminal(self, states: Sequence[State]) -> list[bool]:

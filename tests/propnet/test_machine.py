@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
+from forward_model.model import ForwardModel
 from gdl.errors import GroundingError, GroundingTimeout, ReasonerError
 from gdl.rules import RuleSheet
+from gdl.state_machine import StateMachine
 from propnet.machine import PropnetStateMachine
 from tests.conformance import assert_agree
-from tests.naive import NaiveStateMachine
+from tests.naive import NaiveStateMachine, random_playout
 from tests.small_sheets import SHEETS, small_sheet, tic_tac_toe
 
 
@@ -106,3 +110,43 @@ def test_more_fluents_than_a_word_has_bits() -> None:
         assert not propnet.is_terminal(state)
         state = propnet.next_state(state, ("x",))
     assert propnet.is_terminal(state)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 256, 257, 512, 513, 1100])
+def test_many_states_at_once_are_as_one_after_the_other(
+    machine: PropnetStateMachine, count: int
+) -> None:
+    """States of random games, terminal ones too, in half the lanes, all lanes, more than that."""
+    random = Random(count)
+    steps = [step for _ in range(2 + count // 8) for step in random_playout(machine, random)]
+    steps = random.sample(steps, count)
+    states = [state for state, _ in steps]
+    for role in (0, 1):
+        expected = ForwardModel.legal_moves_of(machine, states, role)
+        assert machine.legal_moves_of(states, role) == expected
+    terminal = machine.are_terminal(states)
+    assert terminal == ForwardModel.are_terminal(machine, states)
+    assert machine.rewards_of(states) == ForwardModel.rewards_of(machine, states)
+    going = [(state, joint) for state, joint in steps if joint]
+    states, joints = [state for state, _ in going], [joint for _, joint in going]
+    following = machine.next_states(states, joints)
+    assert following == StateMachine.next_states(machine, states, joints)
+    assert all(type(state) is bytes for state in following) and set(map(type, terminal)) <= {bool}
+
+
+def test_many_states_need_a_joint_move_each(machine: PropnetStateMachine) -> None:
+    joint = (("mark", "1", "1"), "noop")
+    with pytest.raises(ValueError):
+        machine.next_states([machine.initial_state] * 2, [joint])
+    with pytest.raises(ValueError):
+        machine.next_states([machine.initial_state], [joint] * 600)
+
+
+def test_what_the_native_search_needs(machine: PropnetStateMachine) -> None:
+    game = machine.compiled
+    assert game is machine.compiled and game.layout is machine.layout
+    assert [len(moves) for moves in game.moves] == [10, 10]
+    assert game.best_rewards == (1.0, 1.0) and game.chance_role is None
+    text = "(role r) (role random) (legal r x) (legal random x) (init a) (goal r 30) (goal r 70)"
+    other = PropnetStateMachine.from_rules(RuleSheet.from_text(text))
+    assert other.compiled.best_rewards == (0.7, 0.0) and other.compiled.chance_role == 1
