@@ -8,10 +8,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from enum import Enum
 
 from ggp_agent.errors import ParameterError
 
 Value = float | int | str
+
+
+class Scope(Enum):
+    """For how long a value holds: what can be tuned may change that often."""
+
+    SIMULATION = "simulation"
+    BATCH = "batch"
+    MOVE = "move"
+    """the search of one state"""
+    MATCH = "match"
+    """it can't be tuned"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +46,7 @@ class Parameter:
     """the interval in which tuners with a continuous domain choose"""
     text: str = ""
     """for parameters that are texts: what they look like; whoever reads one checks it"""
+    scope: Scope = Scope.MATCH
 
     @property
     def domain(self) -> str:
@@ -76,15 +89,27 @@ UNOBSERVED_PAPER = "Liu, Chen, Yu, Zhai, Zhou, Liu: Watch the Unobserved (2020)"
 PARALLEL_PAPER = "Chaslot, Winands, van den Herik: Parallel Monte-Carlo Tree Search (2008)"
 SOLVER_PAPER = "Cazenave, Saffidine: Score bounded MCTS (2010)"
 
-TUNERS = (
-    "nmc", "lsi", "ea", "ntbea", "cmaes", "cmaes-restart", "mab", "local", "choosing", "random",
-    "fixed-random",
-)  # fmt: skip
-"""The tuners' names; `ggp_agent.tuning.tuners` has them."""
-
 _TENTHS = tuple(n / 10 for n in range(11))
 
-_DECLARED = (
+PARAMETERS: dict[str, Parameter] = {}
+"""All that are declared, by name.  Those of the tuners are once `ggp_agent.tuning` is loaded."""
+
+
+def declare(*parameters: Parameter) -> tuple[Parameter, ...]:
+    """Make parameters known; returns them.  Raises `ValueError` for a name declared before."""
+    for parameter in parameters:
+        if parameter.name in PARAMETERS:
+            raise ValueError(f"the parameter {parameter.name} is declared twice")
+        PARAMETERS[parameter.name] = parameter
+    return parameters
+
+
+def parameters_of(scope: Scope) -> tuple[str, ...]:
+    """The names of the parameters of a scope, in order of declaration: the order of columns."""
+    return tuple(name for name, parameter in PARAMETERS.items() if parameter.scope is scope)
+
+
+declare(
     Parameter(
         "strategy",
         "mcts",
@@ -113,6 +138,7 @@ _DECLARED = (
         source=TABLE_1,
         discrete=_TENTHS[1:10],
         continuous=(0.0, 1.0),
+        scope=Scope.SIMULATION,
     ),
     Parameter(
         "epsilon",
@@ -122,6 +148,7 @@ _DECLARED = (
         source=TABLE_1,
         discrete=_TENTHS,
         continuous=(0.0, 1.0),
+        scope=Scope.SIMULATION,
     ),
     Parameter(
         "K",
@@ -132,6 +159,7 @@ _DECLARED = (
         source=TABLE_1,
         discrete=(0, 10, 50, 100, 250, 500, 750, 1000, 2000, math.inf),
         continuous=(0.0, 2000.0),
+        scope=Scope.SIMULATION,
     ),
     Parameter(
         "Ref",
@@ -142,6 +170,7 @@ _DECLARED = (
         source=TABLE_1,
         discrete=(0, 50, 100, 250, 500, 1000, 10000, math.inf),
         continuous=(0.0, 10000.0),
+        scope=Scope.SIMULATION,
     ),
     Parameter(
         "VO",
@@ -151,6 +180,7 @@ _DECLARED = (
         source=TABLE_1,
         discrete=(0.001, 0.005, 0.01, 0.015, 0.02, 0.025),
         continuous=(0.0, 0.025),
+        scope=Scope.SIMULATION,
     ),
     Parameter(
         "T",
@@ -161,8 +191,15 @@ _DECLARED = (
         source=TABLE_1,
         discrete=(0, 5, 10, 20, 30, 40, 50, 100, 200, math.inf),
         continuous=(0.0, 200.0),
+        scope=Scope.SIMULATION,
     ),
-    Parameter("FPU", 1.0, "value of a move that was never tried", high=1000.0),
+    Parameter(
+        "FPU",
+        1.0,
+        "value of a move that was never tried",
+        high=1000.0,
+        scope=Scope.SIMULATION,
+    ),
     Parameter(
         "tau",
         10.0,
@@ -171,6 +208,9 @@ _DECLARED = (
         high=1000.0,
         unit="goal points",
         source=MAST_PAPER,
+        discrete=(1, 2, 5, 8, 10, 15, 20, 30, 50),
+        continuous=(1.0, 50.0),
+        scope=Scope.BATCH,
     ),
     Parameter(
         "decay",
@@ -178,6 +218,9 @@ _DECLARED = (
         "factor of MAST's visit counts after each real move",
         high=1.0,
         source=DECAY_PAPER,
+        discrete=(0, 0.2, 0.4, 0.6, 0.8, 1),
+        continuous=(0.0, 1.0),
+        scope=Scope.MOVE,
     ),
     Parameter(
         "amaf_from",
@@ -249,30 +292,4 @@ _DECLARED = (
         60,
         "s",
     ),
-    Parameter(
-        "tuner",
-        "off",
-        "what sets parameters anew for every simulation, learning from rewards",
-        choices=("off", *TUNERS),
-        source=TABLE_1,
-    ),
-    Parameter(
-        "tune",
-        "",
-        "what it sets: names, some with their own values, or how many of K, Ref, C, epsilon, VO, "
-        "T (without those of no effect); selection, playout: whether it is used; none said: 2",
-        text="text like K,Ref,C=0.1,0.2,0.4",
-    ),
-    Parameter(
-        "tuner_samples",
-        0,
-        "budget of the tuner lsi; 0: estimated at the end of the start clock",
-        unit="simulations",
-    ),
 )
-
-PARAMETERS = {parameter.name: parameter for parameter in _DECLARED}
-
-PER_SIMULATION = ("C", "epsilon", "K", "Ref", "VO", "T", "FPU")
-"""Parameters of which every role may have another value in every simulation, in the order of the
-columns of `ggp_agent.search.settings`."""

@@ -10,13 +10,13 @@ Letters: B simulations in flight at most, R roles.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ggp_agent.agents import Agent
-from ggp_agent.parameters import PER_SIMULATION
+from ggp_agent.parameters import Scope, parameters_of
 from ggp_agent.search.kernel import part
 from propnet.layout import I32
 
@@ -24,9 +24,11 @@ F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
 
 C, EPSILON, K, REF, VO, T, FPU = range(7)
-"""Columns of the values, see `ggp_agent.parameters.PER_SIMULATION`."""
+"""Columns of the values of single simulations, see `ggp_agent.parameters.parameters_of`."""
 
-COLUMNS = len(PER_SIMULATION)
+COLUMNS = len(parameters_of(Scope.SIMULATION))
+BATCH_COLUMNS = len(parameters_of(Scope.BATCH))
+MOVE_COLUMNS = len(parameters_of(Scope.MOVE))
 
 
 class Settings(NamedTuple):
@@ -115,7 +117,7 @@ def free_rows(settings: Settings, told: int) -> None:
 
 
 class Tuner(Protocol):
-    """Sets the parameters of every simulation, for every role."""
+    """Sets the parameters of every simulation, batch and move, for every role."""
 
     def share(self, count: int) -> int:
         """How many of `count` new simulations are to share a row."""
@@ -133,10 +135,28 @@ class Tuner(Protocol):
         `totals` (n, R) has the sums of every role's rewards, each in [0, 1].
         """
 
+    def ask_batch(self, values: F32) -> None:
+        """Write the values for the next batch to `values` (R, BATCH_COLUMNS)."""
+
+    def tell_batch(self, totals: F64, weight: int) -> None:
+        """What the simulations that were completed in that batch brought, and their number.
+
+        `totals` (R,) has the sums of every role's rewards.
+        """
+
+    def ask_move(self, values: F32) -> None:
+        """Write the values for a state that is entered to `values` (R, MOVE_COLUMNS).
+
+        That is before anything that was learned is forgotten.
+        """
+
+    def tell_move(self, totals: F64, weight: int) -> None:
+        """What all simulations of a state that is left brought, and their number; `totals` (R,)."""
+
     def new_move(self) -> None:
         """The game went on by a real move."""
 
-    def report(self, others: Sequence[Tuner] = ()) -> dict[str, object]:
+    def report(self, others: Sequence[Self] = ()) -> dict[str, object]:
         """What it has learned, as JSON values to be added to the search's report.
 
         `others`: tuners like it, of trees by its side, whose samples count as well.
@@ -148,6 +168,8 @@ class FixedSettings:
 
     def __init__(self, agent: Agent) -> None:
         self._row = settings_row(agent)
+        self._batch_row = settings_row(agent, Scope.BATCH)
+        self._move_row = settings_row(agent, Scope.MOVE)
         self._filled: F32 | None = None
 
     def share(self, count: int) -> int:
@@ -163,17 +185,32 @@ class FixedSettings:
     def tell(self, rows: I32, totals: F64, weights: I32) -> None:
         """See `Tuner.tell`; nothing is learned."""
 
+    def ask_batch(self, values: F32) -> None:
+        """See `Tuner.ask_batch`."""
+        values[:] = self._batch_row
+
+    def tell_batch(self, totals: F64, weight: int) -> None:
+        """See `Tuner.tell_batch`; nothing is learned."""
+
+    def ask_move(self, values: F32) -> None:
+        """See `Tuner.ask_move`."""
+        values[:] = self._move_row
+
+    def tell_move(self, totals: F64, weight: int) -> None:
+        """See `Tuner.tell_move`; nothing is learned."""
+
     def new_move(self) -> None:
         """See `Tuner.new_move`."""
 
-    def report(self, others: Sequence[Tuner] = ()) -> dict[str, object]:
+    def report(self, others: Sequence[Self] = ()) -> dict[str, object]:
         """See `Tuner.report`; nothing."""
         return {}
 
 
-def settings_row(agent: Agent) -> F32:
-    """(COLUMNS,) an agent's values; K is 0 where its selection is plain UCT."""
-    row = np.array([agent.number(name) for name in PER_SIMULATION], np.float32)
-    if agent["selection"] == "uct":
-        row[K] = 0.0
+def settings_row(agent: Agent, scope: Scope = Scope.SIMULATION) -> F32:
+    """(columns,) an agent's values of a scope; K is 0 where its selection is plain UCT."""
+    names = parameters_of(scope)
+    row = np.array([agent.number(name) for name in names], np.float32)
+    if agent["selection"] == "uct" and "K" in names:
+        row[names.index("K")] = 0.0
     return row
