@@ -15,6 +15,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Sequence
+from typing import Self
 
 import click
 import numpy as np
@@ -36,7 +37,7 @@ from propnet.vectors import LANES
 
 PAGE = 4096
 """bytes"""
-TUNERS = ("nmc", "lsi", "ea", "ntbea", "cmaes", "mab", "local", "choosing", "random")
+TUNERS = ("nmc", "lsi", "ea", "ntbea", "cmaes", "mab", "local", "choosing", "random-values")
 
 
 class Switch:
@@ -68,12 +69,26 @@ class Switch:
         if self._tuner:
             self._tuner.tell(rows, totals, weights)
 
+    def ask_batch(self, values: F32) -> None:
+        """See `Tuner.ask_batch`."""
+        self._fixed.ask_batch(values)
+
+    def tell_batch(self, totals: F64, weight: int) -> None:
+        """See `Tuner.tell_batch`."""
+
+    def ask_move(self, values: F32) -> None:
+        """See `Tuner.ask_move`."""
+        self._fixed.ask_move(values)
+
+    def tell_move(self, totals: F64, weight: int) -> None:
+        """See `Tuner.tell_move`."""
+
     def new_move(self) -> None:
         """See `Tuner.new_move`."""
         if self._tuner:
             self._tuner.new_move()
 
-    def report(self, others: Sequence[Tuner] = ()) -> dict[str, object]:
+    def report(self, others: Sequence[Self] = ()) -> dict[str, object]:
         """See `Tuner.report`."""
         return {}
 

@@ -3,12 +3,13 @@
     python experiments/tuning_strength.py GAME... [--table NAME]... [--matches 100]
 
 Sironi, Liu, Winands: Self-Adaptive MCTS in GGP (2020), section VI: every tuner's SP with 2
-parameters against SP; NTBEA's AP with 2, 4 and 6 parameters against AP, and against `fixed-random`,
-which draws random values for the same parameters before each match.  Beyond the paper (`choosing`):
-the tuner that decides what it tunes, against NTBEA and against AP.  Every pair is a tournament
-(all assignments to the roles but the uniform ones, one point split among the best) with a fixed
-number of simulations a move; the same command goes on where it was stopped, and with more --matches
-plays more.  Prints a table per kind: mean win % of the tuned agent, with 95 % intervals.
+parameters against SP; NTBEA's AP with 2, 4 and 6 parameters against AP, and against
+`fixed-random-values`, which draws random values for the same parameters before each match.  Beyond
+the paper (`choosing`): the tuner that decides what it tunes, against NTBEA and against AP.  Every
+pair is a tournament (all assignments to the roles but the uniform ones, one point split among the
+best) with a fixed number of simulations a move; the same command goes on where it was stopped, and
+with more --matches plays more.  Prints a table per kind: mean win % of the tuned agent, with 95 %
+intervals.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ from ggp_agent.manager.tournament import (
 TABLES: dict[str, dict[str, tuple[str, str]]] = {
     "sp": {
         tuner: (f"sp-{tuner}:tune=2", "sp")
-        for tuner in ("nmc", "lsi", "ea", "ntbea", "cmaes", "mab", "random", "local")
+        for tuner in ("nmc", "lsi", "ea", "ntbea", "cmaes", "mab", "random-values", "local")
     },
     "ap": {f"ntbea, {n}": (f"ap-ntbea:tune={n}", "ap") for n in (2, 4, 6)},
-    "fixed-random": {
-        f"ntbea, {n}": (f"ap-ntbea:tune={n}", f"ap-fixed-random:tune={n}") for n in (2, 4, 6)
+    "fixed-random-values": {
+        f"ntbea, {n}": (f"ap-ntbea:tune={n}", f"ap-fixed-random-values:tune={n}") for n in (2, 4, 6)
     },
     "choosing": {
         "6, ntbea": ("ap-choosing:tune=6", "ap-ntbea:tune=6"),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ggp_agent.errors import ParameterError
-from ggp_agent.parameters import PARAMETERS, TUNERS, Value
+from ggp_agent.parameters import PARAMETERS, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +79,18 @@ def find_agent(name: str) -> Agent:
     base, _, tuner = name.partition("-")
     if name in AGENTS:
         return AGENTS[name]
-    if base in AGENTS and tuner in TUNERS:
+    tuners = _tuners()
+    if base in AGENTS and tuner in tuners:
         agent = AGENTS[base]
         summary = f"{agent.summary}; tuned by {tuner}"
         return Agent(name, summary, {**agent.settings, "tuner": tuner})
     raise ParameterError(
         f"unknown agent '{name}'; known: {', '.join(AGENTS)}; with a tuner: sp-ntbea, ap-nmc, ... "
-        f"({', '.join(TUNERS)})"
+        f"({', '.join(tuners)})"
     )
+
+
+def _tuners() -> list[str]:
+    """The names of the tuners, where these are loaded at all."""
+    parameter = PARAMETERS.get("tuner")
+    return [name for name in parameter.choices if name != "off"] if parameter else []

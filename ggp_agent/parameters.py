@@ -104,12 +104,6 @@ def column_of(name: str) -> int:
     return parameters_of(PARAMETERS[name].scope).index(name)
 
 
-TUNERS = (
-    "nmc", "lsi", "ea", "ntbea", "cmaes", "cmaes-restart", "mab", "local", "choosing", "random",
-    "fixed-random",
-)  # fmt: skip
-"""The tuners' names; `ggp_agent.tuning.tuners` has them."""
-
 TABLE_1 = "Sironi, Liu, Winands: Self-Adaptive MCTS in GGP (2020), Table I"
 UNOBSERVED_PAPER = "Liu, Chen, Yu, Zhai, Zhou, Liu: Watch the Unobserved (2020)"
 PARALLEL_PAPER = "Chaslot, Winands, van den Herik: Parallel Monte-Carlo Tree Search (2008)"
@@ -183,25 +177,5 @@ declare(
         0,
         60,
         "s",
-    ),
-    Parameter(
-        "tuner",
-        "off",
-        "what sets parameters anew for every simulation, learning from rewards",
-        choices=("off", *TUNERS),
-        source=TABLE_1,
-    ),
-    Parameter(
-        "tune",
-        "",
-        "what it sets: names, some with their own values, or how many of K, Ref, C, epsilon, VO, "
-        "T (without those of no effect); selection, playout: whether it is used; none said: 2",
-        text="text like K,Ref,C=0.1,0.2,0.4",
-    ),
-    Parameter(
-        "tuner_samples",
-        0,
-        "budget of the tuner lsi; 0: estimated at the end of the start clock",
-        unit="simulations",
     ),
 )

@@ -11,7 +11,7 @@ import click
 
 from ggp_agent.agents import AGENTS, Agent
 from ggp_agent.cli.common import json_option
-from ggp_agent.parameters import PARAMETERS, PER_SIMULATION, Parameter
+from ggp_agent.parameters import PARAMETERS, Parameter, Scope
 
 
 @click.command()
@@ -32,10 +32,10 @@ def agents(name: str | None, as_json: bool) -> None:
         settings = ", ".join(f"{key}={value}" for key, value in agent.settings.items())
         click.echo(f"  {agent.name:10} {agent.summary}" + (f" ({settings})" if settings else ""))
     of = name or "the defaults"
-    click.echo(f"\nParameters (values of {of}; * may differ from simulation to simulation):")
+    click.echo(f"\nParameters (values of {of}; * can be tuned):")
     shown = AGENTS[name] if name else Agent("", "", {})
     for parameter in PARAMETERS.values():
-        star = "*" if parameter.name in PER_SIMULATION else ""
+        star = "*" if parameter.scope is not Scope.MATCH else ""
         unit = f" {parameter.unit}" if parameter.unit else ""
         source = f"  [{parameter.source}]" if parameter.source else ""
         value = f"{shown[parameter.name]}"
@@ -52,7 +52,7 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
     fields = {**dataclasses.asdict(parameter), "domain": parameter.domain}
     fields["high"] = None if math.isinf(parameter.high) else parameter.high
     fields["discrete"] = [_plain(value) for value in parameter.discrete]
-    fields["per_simulation"] = parameter.name in PER_SIMULATION
+    fields["scope"] = parameter.scope.value
     return fields
 
 

@@ -16,7 +16,7 @@ from ggp_agent.tuning.landscapes import LANDSCAPES, SPACES
 from ggp_agent.tuning.regret import Regret, is_clearly_less, measure_regret
 from ggp_agent.tuning.tuners import TUNERS
 
-CHANCE = "random"
+CHANCE = "random-values"
 
 
 @click.command()
@@ -73,7 +73,8 @@ def tuning(
     Regret is what a simulation's combination lacks in win probability against the best one, in
     percent of what the worst one lacks: mean over the runs with its 95 % interval, and in
     parentheses that of the last tenth of the simulations.  A star means clearly less than the
-    tuner `random`: the 95 % interval of the mean difference excludes 0, and at most 0.8 times.
+    tuner `random-values`: the 95 % interval of the mean difference excludes 0, and at most 0.8
+    times.
     """
     unknown = [name for name in tuners if name not in TUNERS]
     if unknown:

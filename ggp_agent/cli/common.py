@@ -16,8 +16,8 @@ from gdl.rules import RuleSheet
 from gdl.state_machine import StateMachine
 from ggp_agent.agents import AGENTS, DEFAULT_AGENT, Agent, find_agent
 from ggp_agent.manager.referee import referee_machine
-from ggp_agent.parameters import TUNERS
-from ggp_agent.tuning.self_adaptive import check_tuning
+from ggp_agent.tuning.tuned_parameters import check_tuning
+from ggp_agent.tuning.tuners import TUNERS
 from propnet.machine import PropnetStateMachine
 
 T = TypeVar("T")

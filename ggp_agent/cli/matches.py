@@ -39,7 +39,7 @@ from ggp_agent.manager.runner import (
 )
 from ggp_agent.player.match import stated_roles
 from ggp_agent.player.workers import WorkerPool
-from ggp_agent.tuning.self_adaptive import check_tuning
+from ggp_agent.tuning.tuned_parameters import check_tuning
 
 
 @click.command()

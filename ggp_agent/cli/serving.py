@@ -14,11 +14,11 @@ from ggp_agent.cli.common import agent_from, agent_options, new_seed, run_async,
 from ggp_agent.errors import PlayerError
 from ggp_agent.manager.players import HttpPlayer
 from ggp_agent.mind.warming import warm_up
-from ggp_agent.parameters import TUNERS
 from ggp_agent.player.match import AgentMaker, write_traces
 from ggp_agent.player.server import SILENCE, AgentServer, serve_until_signal
 from ggp_agent.player.workers import WorkerPool
 from ggp_agent.search.parallel import threads_of
+from ggp_agent.tuning.tuners import TUNERS
 
 DEFAULT_PORT = 9147
 

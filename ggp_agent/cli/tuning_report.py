@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ggp_agent.cli.common import json_option
-from ggp_agent.tuning.record_report import Told, plot, read_told
+from ggp_agent.tuning.record_report import RoleReport, plot, read_role_reports
 
 
 @click.command(name="tuning-report")
@@ -26,29 +26,29 @@ from ggp_agent.tuning.record_report import Told, plot, read_told
 @click.option("--no-plot", is_flag=True, help="Tables only.")
 @json_option
 def tuning_report(record: Path, picture: Path | None, no_plot: bool, as_json: bool) -> None:
-    """Tell what tuners found in a match.
+    """Show what tuners found in a match.
 
     RECORD is a match record (of `match` or `tournament`) or a trace (of `serve --trace`).  Per
     player and role: samples and mean goals of the values and of the combinations with most samples,
     which of these had most from move to move, and a plot.
     """
-    told = read_told(record)
+    reports = read_role_reports(record)
     if as_json:
-        click.echo(json.dumps([asdict(t) for t in told]))
+        click.echo(json.dumps([asdict(t) for t in reports]))
     else:
-        for t in told:
+        for t in reports:
             _show(t)
-    if not no_plot and (picture is not None or any(t.role.get("values") for t in told)):
+    if not no_plot and (picture is not None or any(t.role.get("values") for t in reports)):
         path = picture or record.with_suffix(".png")
-        plot(told, path)
+        plot(reports, path)
         click.echo(f"plot: {path}", err=as_json)
 
 
-def _show(told: Told) -> None:
-    click.secho(f"{told.title}: {told.tuner}", bold=True)
-    click.echo(f"{told.role['samples']:,} samples, mean goal {told.role['mean']:.1f}")
-    total = max(1, int(told.role["samples"]))
-    for name, table in told.tables.items():
+def _show(report: RoleReport) -> None:
+    click.secho(f"{report.title}: {report.tuner}", bold=True)
+    click.echo(f"{report.role['samples']:,} samples, mean goal {report.role['mean']:.1f}")
+    total = max(1, int(report.role["samples"]))
+    for name, table in report.tables.items():
         shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         shown.add_column(name)
         for column in ("samples", "%", "mean goal"):
@@ -57,9 +57,9 @@ def _show(told: Told) -> None:
             share = f"{100 * samples / total:.1f}"
             shown.add_row(value, f"{samples:,}", share, f"{mean:.1f}" if samples else "")
         Console(soft_wrap=True).print(shown)
-    for name, known in told.role.get("distribution", {}).items():
+    for name, known in report.role.get("distribution", {}).items():
         click.echo(f"{name}: {known['middle']:g} ± {known['spread']:g}")
-    for first, last, favourite in told.stretches():
+    for first, last, favourite in report.stretches():
         moves = f"move {first}" if first == last else f"moves {first} to {last}"
         click.echo(f"{moves}: {favourite}")
     click.echo()

@@ -170,7 +170,7 @@ class FixedSettings:
     watches_batches = False
 
     def __init__(self, agent: Agent) -> None:
-        self._row = own_values(agent, Scope.SIMULATION).astype(np.float32)
+        self._row = settings_row(agent)
         self._of_batch = own_values(agent, Scope.BATCH)
         self._of_move = own_values(agent, Scope.MOVE)
         self._filled: F32 | None = None
@@ -210,6 +210,11 @@ class FixedSettings:
         return {}
 
 
-def own_values(agent: Agent, scope: Scope) -> F64:
+def settings_row(agent: Agent, scope: Scope = Scope.SIMULATION) -> F32:
     """(P,) an agent's own values of the parameters of a scope."""
+    return own_values(agent, scope).astype(np.float32)
+
+
+def own_values(agent: Agent, scope: Scope) -> F64:
+    """The same in full precision."""
     return np.array([agent.number(name) for name in parameters_of(scope)])

@@ -1,5 +1,5 @@
-"""Self-adaptive search: tuners that set the search's parameters anew for every simulation.
+"""Self-adaptive search: tuners that set the search's parameters anew during the game.
 
-`space` says what can be tuned, the tuners (`tuners` has their names) learn which combinations of
-values bring rewards, `adaptive` puts them to work in the search.
+`tuners` has their names and declares their parameters, `tuned_parameters` says what an agent tunes,
+`value_tuner` what all tuners offer, `self_adaptive` puts them to work in the search.
 """

@@ -16,13 +16,14 @@ for every batch.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ggp_agent.search.kernel import direct, entry, part
+from ggp_agent.tuning.discrete import DiscreteTuner
 from ggp_agent.tuning.model import (
     ALL,
     ASKED,
@@ -37,7 +38,6 @@ from ggp_agent.tuning.model import (
     code_of,
     exploration,
     fetch_arm,
-    new_model,
     note_rewards,
 )
 from ggp_agent.tuning.random_numbers import below, chance
@@ -48,26 +48,25 @@ from ggp_agent.tuning.tournament_tree import new_trees, play_all, replace, winne
 class Seen(NamedTuple):
     """The combinations that the bandit over combinations knows of.
 
-    P: legal combinations, C: combinations, S: places of the tournament.
+    P: legal combinations, C: combinations, S: leaves of the tournament.
     """
 
     order: I32
     """(R, P) codes of the combinations seen, in the order of their coming, and then, where the
     bandit may choose those as well, of those that were not seen, in random order"""
-    place: I32
-    """(R, C) the place of a combination in `order`, -1 unless seen"""
+    position: I32
+    """(R, C) the position of a combination in `order`, -1 unless seen"""
     number: I32
     """(R,) combinations seen"""
     trees: F64
-    """(R, 2 S) tournaments of the values of those seen, by place"""
+    """(R, 2 S) tournaments of the values of those seen, by position"""
     asked: F64
     """(R,) N when all were valued last"""
     root: F64
     """(R,) sqrt(ln N) in the bonuses"""
 
 
-@dataclass(frozen=True, slots=True)
-class Bandits:
+class Bandits(NamedTuple):
     """Which bandits there are: how often the local ones choose, and exploration constants."""
 
     local: float
@@ -85,43 +84,36 @@ GROWTH = 1.1
 
 MOST_VALUES = 4096
 KEY_SCALE = 2.0**32
-"""A value's bound, dice for ties, and its number make one integer, so that the best value is a
-plain maximum: 40 bits for the bound in units of 1 / KEY_SCALE, 12 for the dice, which are thrown
-once per batch, and 12 for the number."""
+"""A value's bound, a random number for ties, and its own number make one integer, so that the best
+value is a plain maximum: 40 bits for the bound in units of 1 / KEY_SCALE, 12 for the random number,
+which is drawn once per batch, and 12 for the value's."""
 
 NMC = Bandits(local=0.75)
 LOCAL = Bandits(local=1.0)
 MAB = Bandits(local=0.0, c_global=0.7, unseen=True)
 
 
-class BanditTuner:
-    """A `DiscreteTuner` of bandits."""
+class BanditTuner(DiscreteTuner):
+    """A `ValueTuner` of bandits."""
 
-    def __init__(self, space: Space, roles: int, most: int, seed: int, kind: Bandits) -> None:
-        self.model = new_model(space, roles, most, seed)
+    def __init__(self, space: Space, roles: int, slots: int, seed: int, kind: Bandits) -> None:
+        super().__init__(space, roles, slots, seed)
         self._kind = kind
         self._seen = _new_seen(space, roles, seed, kind)
         self._keys = np.zeros((roles, 1 + sum(space.sizes)), np.int64)
 
-    def ask(self, places: I32, weights: I32) -> None:
-        """See `DiscreteTuner.ask`."""
-        kind = self._kind
-        ask_bandits(
-            self.model,
-            self._seen,
-            self._keys,
-            places,
-            weights,
-            kind.local,
-            kind.c_local,
-            kind.c_global,
-            kind.unseen,
-        )
+    def ask(self, slots: I32, weights: I32) -> None:
+        """See `ValueTuner.ask`."""
+        ask_bandits(self.model, self._seen, self._keys, self._kind, slots, weights)
 
-    def tell(self, places: I32, totals: F64, weights: I32) -> None:
-        """See `DiscreteTuner.tell`."""
-        kind = self._kind
-        tell_bandits(self.model, self._seen, places, totals, weights, kind.local < 1, kind.c_global)
+    def tell(self, slots: I32, totals: F64, weights: I32) -> None:
+        """See `ValueTuner.tell`."""
+        tell_bandits(self.model, self._seen, self._kind, slots, totals, weights)
+
+
+nmc = partial(BanditTuner, kind=NMC)
+local = partial(BanditTuner, kind=LOCAL)
+mab = partial(BanditTuner, kind=MAB)
 
 
 def _new_seen(space: Space, roles: int, seed: int, kind: Bandits) -> Seen:
@@ -132,7 +124,7 @@ def _new_seen(space: Space, roles: int, seed: int, kind: Bandits) -> Seen:
         order = source.permuted(np.tile(space.legal_codes(), (roles, 1)), axis=1)
     return Seen(
         order=order,
-        place=np.full((roles, combinations), -1, np.int32),
+        position=np.full((roles, combinations), -1, np.int32),
         number=np.zeros(roles, np.int32),
         trees=new_trees(roles, combinations),
         asked=np.zeros(roles),
@@ -143,18 +135,10 @@ def _new_seen(space: Space, roles: int, seed: int, kind: Bandits) -> Seen:
 @direct
 @entry
 def ask_bandits(
-    model: Model,
-    seen: Seen,
-    keys: I64,
-    places: I32,
-    weights: I32,
-    local: float,
-    c_local: float,
-    c_global: float,
-    unseen: bool,
+    model: Model, seen: Seen, keys: I64, kind: Bandits, slots: I32, weights: I32
 ) -> None:
-    """Choose combinations for every role; see `Bandits` for the constants."""
-    alone = len(places) == 1 and weights[0] == 1
+    """Choose combinations for every role."""
+    alone = len(slots) == 1 and weights[0] == 1
     roles, base = model.picks.shape[1], model.shape[FIRST, model.picks.shape[2]]
     for role in range(roles):
         total = model.arms[role, ALL, ASKED]
@@ -162,35 +146,35 @@ def ask_bandits(
         if is_new:
             seen.asked[role] = total
             seen.root[role] = exploration(total)
-        key_values(model, role, keys[role], c_local * seen.root[role])
-        if local < 1.0 and is_new:
-            _value_all(model, seen, role, base, c_global * seen.root[role])
-    for i in range(len(places)):
-        place = places[i]
+        key_values(model, role, keys[role], kind.c_local * seen.root[role])
+        if kind.local < 1.0 and is_new:
+            _value_all(model, seen, role, base, kind.c_global * seen.root[role])
+    for i in range(len(slots)):
+        slot = slots[i]
         for role in range(roles):
-            pick = model.picks[place, role]
-            if local < 1.0 and _exploits(model, seen, role, local, unseen):
-                _choose_global(model, seen, place, role, unseen)
+            pick = model.picks[slot, role]
+            if kind.local < 1.0 and _exploits(model, seen, role, kind):
+                _choose_global(model, seen, slot, role, kind.unseen)
             else:
                 _choose_local(model, role, pick, keys[role])
             fetch_arm(model, role, pick)
         for role in range(roles):
-            arm = ask_for(model, place, role, weights[i])
-            if local > 0.0:
-                pick = model.picks[place, role]
-                key_picked(model, role, pick, keys[role], c_local * seen.root[role])
-            if local < 1.0:
+            arm = ask_for(model, slot, role, weights[i])
+            if kind.local > 0.0:
+                pick = model.picks[slot, role]
+                key_picked(model, role, pick, keys[role], kind.c_local * seen.root[role])
+            if kind.local < 1.0:
                 entrant = _note_seen(seen, role, arm - base)
-                bound = bound_of(model, role, arm, c_global * seen.root[role])
+                bound = bound_of(model, role, arm, kind.c_global * seen.root[role])
                 replace(seen.trees[role], entrant, bound)
 
 
 @part
-def _exploits(model: Model, seen: Seen, role: int, local: float, unseen: bool) -> bool:
+def _exploits(model: Model, seen: Seen, role: int, kind: Bandits) -> bool:
     """Whether the bandit over combinations is to choose; it can't while it has no arm."""
-    if local > 0.0 and chance(model.random[role], local):
+    if kind.local > 0.0 and chance(model.random[role], kind.local):
         return False
-    return unseen or seen.number[role] > 0
+    return kind.unseen or seen.number[role] > 0
 
 
 @part
@@ -198,37 +182,37 @@ def _value_all(model: Model, seen: Seen, role: int, base: int, c: float) -> None
     """The tournament of all combinations seen."""
     tree = seen.trees[role]
     size = tree.shape[0] >> 1
-    for place in range(seen.number[role]):
-        arm = base + seen.order[role, place]
-        tree[size + place] = bound_of(model, role, arm, c)
+    for position in range(seen.number[role]):
+        arm = base + seen.order[role, position]
+        tree[size + position] = bound_of(model, role, arm, c)
     play_all(tree, seen.number[role])
 
 
 @direct
 @entry
 def tell_bandits(
-    model: Model, seen: Seen, places: I32, totals: F64, weights: I32, combined: bool, c: float
+    model: Model, seen: Seen, kind: Bandits, slots: I32, totals: F64, weights: I32
 ) -> None:
-    """See `DiscreteTuner.tell`; `combined`: there is a bandit over combinations."""
-    note_rewards(model, places, totals, weights)
-    if combined:
-        _value_again(model, seen, places, c)
+    """See `ValueTuner.tell`."""
+    note_rewards(model, slots, totals, weights)
+    if kind.local < 1.0:
+        _value_again(model, seen, slots, kind.c_global)
 
 
 @part
-def _value_again(model: Model, seen: Seen, places: I32, c: float) -> None:
-    """Value the combinations at these places in the tournament: rewards of theirs are new."""
+def _value_again(model: Model, seen: Seen, slots: I32, c: float) -> None:
+    """Value the combinations in these slots in the tournament: rewards of theirs are new."""
     base = model.shape[FIRST, model.picks.shape[2]]
     for role in range(model.picks.shape[1]):
         bonus = c * seen.root[role]
-        for told in range(len(places)):
-            code = code_of(model, model.picks[places[told], role])
+        for slot in slots:
+            code = code_of(model, model.picks[slot, role])
             bound = bound_of(model, role, base + code, bonus)
-            replace(seen.trees[role], seen.place[role, code], bound)
+            replace(seen.trees[role], seen.position[role, code], bound)
 
 
 @part
-def _choose_global(model: Model, seen: Seen, place: int, role: int, unseen: bool) -> None:
+def _choose_global(model: Model, seen: Seen, slot: int, role: int, unseen: bool) -> None:
     """pi_g: the combination of the highest value; one never tried has first-play urgency."""
     known = seen.number[role]
     code = 0
@@ -238,7 +222,7 @@ def _choose_global(model: Model, seen: Seen, place: int, role: int, unseen: bool
         code = seen.order[role, winner(seen.trees[role], model.random[role])]
     for i in range(model.picks.shape[2]):
         stride = model.shape[STRIDE, i]
-        model.picks[place, role, i] = code // stride
+        model.picks[slot, role, i] = code // stride
         code -= (code // stride) * stride
 
 
@@ -281,11 +265,11 @@ def key_picked(model: Model, role: int, pick: I32, keys: I64, c: float) -> None:
 
 @part
 def _note_seen(seen: Seen, role: int, code: int) -> int:
-    """The place of a combination, which is a new one where it was not seen before."""
-    place = seen.place[role, code]
-    if place < 0:
-        place = seen.number[role]
-        seen.order[role, place] = code
-        seen.place[role, code] = place
+    """The position of a combination, which is a new one where it was not seen before."""
+    position = seen.position[role, code]
+    if position < 0:
+        position = seen.number[role]
+        seen.order[role, position] = code
+        seen.position[role, code] = position
         seen.number[role] += 1
-    return place
+    return position

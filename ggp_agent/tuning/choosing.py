@@ -26,15 +26,20 @@ visits.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from ggp_agent.search.kernel import direct, entry, part
 from ggp_agent.tuning.bandits import I64, MOST_VALUES, key_picked, key_values
+from ggp_agent.tuning.discrete import DiscreteTuner
 from ggp_agent.tuning.model import (
     ALL,
     ASKED,
     FIRST,
+    KNOWN,
+    MEAN,
     SIZE,
     URGENCY,
     Model,
@@ -47,50 +52,80 @@ from ggp_agent.tuning.model import (
 )
 from ggp_agent.tuning.random_numbers import below
 from ggp_agent.tuning.space import F64, I32, Space
+from ggp_agent.tuning.tuner_report import arms_together, numbers_of
 
 DEFAULT, TUNED = range(2)
 """What can be decided about a variable."""
 
-C_DEFAULT, C_TUNED = 1.0, 0.33
-"""Exploration constants of the decisions."""
-DOUBT = 0.1
-"""The best other value is the one with the highest lower bound, by this constant."""
-C_VALUE = 0.5
-"""Exploration constant of the values of variables that are tuned."""
+
+class Constants(NamedTuple):
+    """Of the bounds by which it decides and chooses."""
+
+    default: float = 1.0
+    """exploration constant of the decision for the default"""
+    tuned: float = 0.33
+    """the same of that for tuning"""
+    doubt: float = 0.1
+    """the best other value is the one with the highest lower bound, by this constant"""
+    value: float = 0.5
+    """exploration constant of the values of variables that are tuned"""
 
 
-class ChoosingTuner:
-    """A `DiscreteTuner` that also decides which variables leave their defaults."""
+class ChoosingTuner(DiscreteTuner):
+    """A `ValueTuner` that also decides which variables leave their defaults."""
 
     def __init__(
         self,
         space: Space,
         roles: int,
-        most: int,
+        slots: int,
         seed: int,
-        c_default: float = C_DEFAULT,
-        c_tuned: float = C_TUNED,
-        doubt: float = DOUBT,
-        c_value: float = C_VALUE,
+        constants: Constants = Constants(),  # noqa: B008  # it can't be changed
     ) -> None:
-        self.model = new_model(space, roles, most, seed)
+        super().__init__(space, roles, slots, seed)
         self.decisions = decisions_of(space)
-        self.decided = new_model(self.decisions, roles, most, seed)
+        self.decided = new_model(self.decisions, roles, slots, seed)
         """statistics of the decisions: its combinations are the sets of variables tuned"""
         self._defaults = np.array(space.defaults, np.int32)
         self._keys = np.zeros((roles, 1 + sum(space.sizes)), np.int64)
-        self._constants = c_default, c_tuned, doubt, c_value
+        self._constants = constants
 
-    def ask(self, places: I32, weights: I32) -> None:
-        """See `DiscreteTuner.ask`."""
+    def ask(self, slots: I32, weights: I32) -> None:
+        """See `ValueTuner.ask`."""
         ask_choosing(
-            self.model, self.decided, self._defaults, self._keys, places, weights, *self._constants
+            self.model, self.decided, self._defaults, self._keys, self._constants, slots, weights
         )
 
-    def tell(self, places: I32, totals: F64, weights: I32) -> None:
-        """See `DiscreteTuner.tell`."""
-        tell_rewards(self.model, places, totals, weights)
-        tell_rewards(self.decided, places, totals, weights)
+    def tell(self, slots: I32, totals: F64, weights: I32) -> None:
+        """See `ValueTuner.tell`."""
+        tell_rewards(self.model, slots, totals, weights)
+        tell_rewards(self.decided, slots, totals, weights)
+
+    def report(self, role: int, others: Sequence[Self] = ()) -> dict[str, Any]:
+        """See `ValueTuner.report`; also what was tuned."""
+        decided = [tuner.decided for tuner in (self, *others)]
+        return {
+            **super().report(role, others),
+            "tuned": _report_of_decisions(self.decisions, decided, role),
+        }
+
+
+def _report_of_decisions(space: Space, decided: Sequence[Model], role: int) -> dict[str, Any]:
+    """Which variables were tuned, how many at once, and the set that was tuned most often."""
+    arms, first = arms_together(decided, role, slice(None)), decided[0].shape[FIRST]
+    sets = arms[first[-1] :]
+    sizes = np.array([code.bit_count() for code in range(len(sets))])
+    numbers = np.zeros((len(space.names) + 1, arms.shape[1]))
+    numbers[:, KNOWN] = np.bincount(sizes, sets[:, KNOWN])
+    totals = np.bincount(sizes, sets[:, KNOWN] * sets[:, MEAN])
+    numbers[:, MEAN] = totals / np.maximum(1, numbers[:, KNOWN])
+    most = np.unravel_index(int(np.argmax(sets[:, KNOWN])), space.sizes)
+    favourite = " ".join(name for name, on in zip(space.names, most, strict=True) if on)
+    return {
+        "parameters": {"values": list(space.names), **numbers_of(arms[first[:-1] + TUNED])},
+        "number": {"values": [str(n) for n in range(len(numbers))], **numbers_of(numbers)},
+        "favourite": favourite or "none",
+    }
 
 
 def decisions_of(space: Space) -> Space:
@@ -106,12 +141,9 @@ def ask_choosing(
     decided: Model,
     defaults: I32,
     keys: I64,
-    places: I32,
+    constants: Constants,
+    slots: I32,
     weights: I32,
-    c_default: float,
-    c_tuned: float,
-    doubt: float,
-    c_value: float,
 ) -> None:
     """Decide and choose values for every role.
 
@@ -119,17 +151,18 @@ def ask_choosing(
     """
     for role in range(model.picks.shape[1]):
         root = exploration(model.arms[role, ALL, ASKED])
-        constants = c_default * root, c_tuned * root, doubt * root
-        key_values(model, role, keys[role], c_value * root)
-        for i in range(len(places)):
-            place = places[i]
-            pick = model.picks[place, role]
-            tuned = decided.picks[place, role]
-            _choose(model, decided, role, pick, tuned, defaults, keys[role], constants)
+        scaled = constants.default * root, constants.tuned * root, constants.doubt * root
+        c_value = constants.value * root
+        key_values(model, role, keys[role], c_value)
+        for i in range(len(slots)):
+            slot = slots[i]
+            pick = model.picks[slot, role]
+            tuned = decided.picks[slot, role]
+            _choose(model, decided, role, pick, tuned, defaults, keys[role], scaled)
             weight = weights[i]
-            ask_for(model, place, role, weight)
-            ask_for(decided, place, role, weight)
-            key_picked(model, role, pick, keys[role], c_value * root)
+            ask_for(model, slot, role, weight)
+            ask_for(decided, slot, role, weight)
+            key_picked(model, role, pick, keys[role], c_value)
 
 
 @part
@@ -141,19 +174,19 @@ def _choose(
     tuned: I32,
     defaults: I32,
     keys: I64,
-    constants: tuple[float, float, float],
+    scaled: tuple[float, float, float],
 ) -> None:
-    """Decide about every variable, and pick its value."""
+    """Decide about every variable, and pick its value; `scaled` are constants times sqrt(ln N)."""
     for i in range(pick.shape[0]):
         pick[i] = -1
     for i in range(pick.shape[0]):
         only, never = allowed(model.links, pick, i)
         tuned[i] = DEFAULT
         if only < 0:
-            other, worth = _best_other(model, role, i, defaults[i], never, keys, constants[2])
+            other, worth = _best_other(model, role, i, defaults[i], never, keys, scaled[2])
             only = defaults[i]
             if other >= 0 and (
-                only == never or _is_tuned(model, decided, role, i, only, worth, constants)
+                only == never or _is_tuned(model, decided, role, i, only, worth, scaled)
             ):
                 tuned[i], only = TUNED, other
         pick[i] = only
@@ -167,12 +200,12 @@ def _is_tuned(
     variable: int,
     default: int,
     worth: float,
-    constants: tuple[float, float, float],
+    scaled: tuple[float, float, float],
 ) -> bool:
     """Whether UCB1 prefers tuning, for what it is worth, to the default; ties by a coin."""
-    stay = bound_of(model, role, model.shape[FIRST, variable] + default, constants[0])
+    stay = bound_of(model, role, model.shape[FIRST, variable] + default, scaled[0])
     times = decided.arms[role, decided.shape[FIRST, variable] + TUNED, ASKED]
-    tune = worth + constants[1] / math.sqrt(times) if times > 0.0 else URGENCY
+    tune = worth + scaled[1] / math.sqrt(times) if times > 0.0 else URGENCY
     return tune > stay or (tune == stay and below(model.random[role], 2) == 1)
 
 

@@ -17,33 +17,25 @@ with them: see `rounds_for`.
 
 from __future__ import annotations
 
-import importlib
-import math
-import sys
-import warnings
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ggp_agent.search.kernel import direct, entry
-from ggp_agent.tuning.space import F64, I32, Space
+from ggp_agent.tuning.cma_evolution import I64, Evolution
+from ggp_agent.tuning.space import F32, F64, I32, Space
+from ggp_agent.tuning.tuner_report import State, report_of_distributions
+from ggp_agent.tuning.value_tuner import SearchFacts
 
-I64 = NDArray[np.int64]
-
-STEP_SIZE = 0.3
-PENALTY = 100.0
-FEW = 64
+FEW_IN_FLIGHT = 64
 """In flight at most where simulations are scarce rather than time."""
 MOST_ROUNDS = 16384
 MOST_TURNS = 64
 """More than there are individuals in a generation: 4 + 3 ln(variables)."""
 OVER = -1
 """The turn of individuals in flight whose generation is over."""
-BY_FITNESS = frozenset(("ftarget", "tolfun", "tolfunhist", "tolfunrel", "tolflatfitness"))
-BY_PROGRESS = frozenset(("tolstagnation",))
-"""Criteria for stopping that look at fitness: its values, and their course."""
 
 
 def rounds_for(in_flight: int, most: int) -> int:
@@ -53,13 +45,13 @@ def rounds_for(in_flight: int, most: int) -> int:
     that generations may be long from the start: there one lasts some 160 small batches, and no
     longer than 16384 rounds.
     """
-    if most <= FEW:
+    if most <= FEW_IN_FLIGHT:
         return max(1, in_flight * in_flight // 32)
     return min(MOST_ROUNDS, max(20 * in_flight, in_flight * in_flight // 4))
 
 
 class CmaTuner:
-    """One search distribution per role, side by side; like a `DiscreteTuner`, but with points.
+    """A `ValueTuner` with one search distribution per role, side by side.
 
     A role's individuals take turns, in an order of their own.  Where all turns of a generation are
     at is one number for all roles, and rewards are summed up by turn until they may complete a
@@ -67,45 +59,71 @@ class CmaTuner:
     """
 
     def __init__(
-        self, space: Space, roles: int, most: int, seed: int, restarts: bool = False
+        self, space: Space, roles: int, slots: int, seed: int, restarts: bool = False
     ) -> None:
-        self.most = most
+        self.space = space
+        self._most = slots
         """simulations in flight at most; 1 is exactly the paper's algorithm"""
         self._random = np.random.Generator(np.random.PCG64([seed, 5]))
-        self._roles = [_Evolution(len(space.names), self._random, restarts) for _ in range(roles)]
-        self.points = np.zeros((MOST_TURNS + most, roles, len(space.names)))
+        self._roles = [Evolution(len(space.names), self._random, restarts) for _ in range(roles)]
+        self.points = np.zeros((MOST_TURNS + slots, roles, len(space.names)))
         """(T, R, d) points of the unit cube, turn by turn"""
+        self._values = np.zeros(self.points.shape, np.float32)
+        """the values that they stand for"""
         self.first = 0
         """the turn of the first combination asked for last"""
         self.version = 0
-        """changes where `points` do"""
-        self._next = self._told = self._rounds = self._enough = 0
+        """changes where the points do"""
+        self._next = self._completed = self._rounds = self._enough = 0
         self._turns = 1
-        self.turn_at = np.full(most, OVER, np.int32)
-        """(B,) the turn of the combination at a place"""
+        self.turn_at = np.full(slots, OVER, np.int32)
+        """(B,) the turn of the combination in a slot"""
         self._totals = np.zeros((len(self.points), roles))
         self._counts = np.zeros(len(self.points), np.int64)
         self._lay_out()
 
-    def ask(self, places: I32, weights: I32) -> F64:
-        """As `DiscreteTuner.ask`, (n, R, d) points of the unit cube."""
-        rounds = rounds_for(int(weights.sum()), self.most)
+    def prepare(self, facts: SearchFacts) -> None:
+        """See `ValueTuner.prepare`."""
+        self._most = facts.in_flight
+
+    def ask(self, slots: I32, weights: I32) -> None:
+        """See `ValueTuner.ask`."""
+        rounds = rounds_for(min(int(weights.sum()), self._most), self._most)
         if rounds > self._rounds:
             self._require(rounds)
-        if self._told >= self._enough:
+        if self._completed >= self._enough:
             self._pass_on()
             done = [evolution.go_on(self._rounds) for evolution in self._roles]
             if any(done):
                 self._lay_out()
                 self._require(rounds)
-        self.first, last = self._next, self._next + len(places)
-        take_turns(self.turn_at, places, self.first)
-        self._next = last % self._turns
-        return self.points[self.first : last]
+        self.first = self._next
+        take_turns(self.turn_at, slots, self.first)
+        self._next = (self._next + len(slots)) % self._turns
 
-    def tell(self, places: I32, totals: F64, weights: I32) -> None:
-        """See `DiscreteTuner.tell`."""
-        self._told += sum_up(self._totals, self._counts, self.turn_at, places, totals, weights)
+    def write(self, slots: I32, values: F32, own: F32, columns: I32) -> None:
+        """See `ValueTuner.write`."""
+        write_turns(values, slots, self.turn_at, own, self._values, columns)
+
+    def picks_at(self, slots: I32) -> I32:
+        """See `ValueTuner.picks_at`."""
+        return self.space.nearest(self.points_at(slots))
+
+    def points_at(self, slots: I32) -> F64:
+        """(n, R, d) the points of the unit cube in slots that were asked for last."""
+        return self.points[self.turn_at[slots]]
+
+    def tell(self, slots: I32, totals: F64, weights: I32) -> None:
+        """See `ValueTuner.tell`."""
+        self._completed += sum_up(self._totals, self._counts, self.turn_at, slots, totals, weights)
+
+    def new_move(self) -> None:
+        """See `ValueTuner.new_move`; what was learned is kept."""
+
+    def report(self, role: int, others: Sequence[Self] = ()) -> dict[str, Any]:
+        """See `ValueTuner.report`."""
+        states = [tuner.state_of(role) for tuner in (self, *others)]
+        return report_of_distributions(self.space, states)
 
     def _require(self, rounds: int) -> None:
         """Have generations last so many rounds."""
@@ -119,27 +137,23 @@ class CmaTuner:
         turns = np.arange(len(self.points)) % self._turns
         for role, evolution in enumerate(self._roles):
             self.points[:, role] = evolution.inside[evolution.at(turns)]
+        self._values[:] = self.space.values_between(self.points)
         self._next %= self._turns
         self.turn_at[:] = OVER
         self.version += 1
 
     def _pass_on(self) -> None:
-        """Tell the roles' evolutions what was told since the last time."""
-        if not self._told:
+        """Tell the roles' evolutions of the simulations completed since the last time."""
+        if not self._completed:
             return
         turns = np.arange(len(self.points)) % self._turns
         for evolution, totals in zip(self._roles, self._totals.T, strict=True):
             evolution.tell(turns, totals, self._counts)
-        self._totals[:], self._counts[:], self._told = 0, 0, 0
+        self._totals[:], self._counts[:], self._completed = 0, 0, 0
         self._require(self._rounds)
 
-    @property
-    def roles(self) -> int:
-        """R."""
-        return len(self._roles)
-
-    def state_of(self, role: int) -> tuple[int, float, F64, F64]:
-        """A role's samples and mean reward; middle and spread (d,) of its search distribution."""
+    def state_of(self, role: int) -> State:
+        """A role's search distribution."""
         self._pass_on()
         evolution = self._roles[role]
         mean = evolution.total / evolution.samples if evolution.samples else 0.0
@@ -151,119 +165,27 @@ class CmaTuner:
         return [evolution.ended for evolution in self._roles]
 
 
-@dataclass
-class _Evolution:
-    """One role's evolution: a generation, then the mean alone, then the best alone."""
-
-    variables: int
-    random: np.random.Generator
-    restarts: bool
-    individuals: list[F64] = field(default_factory=list)
-    """the generation; or the mean, or the best, alone"""
-    ended: bool = False
-    samples: int = 0
-    """simulations whose rewards are known"""
-    total: float = 0.0
-    """the sum of these rewards"""
-    _best: tuple[float, F64 | None] = (math.inf, None)
-    _is_mean: bool = False
-
-    def __post_init__(self) -> None:
-        self._begin()
-
-    def _begin(self) -> None:
-        start = self.random.uniform(size=self.variables)
-        options = {
-            "verbose": -9,
-            "seed": math.nan,  # the global generator is left alone
-            "randn": lambda *shape: self.random.standard_normal(shape),
-            "signals_filename": "",
-        }
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # one variable is unusual, but works
-            self._strategy = _package().CMAEvolutionStrategy(start, STEP_SIZE, options)
-        self._use(self._strategy.ask())
-
-    def _use(self, individuals: list[F64]) -> None:
-        self.individuals = individuals
-        self.inside = np.clip(np.array(individuals), 0.0, 1.0)
-        self._sums, self._counts = np.zeros(len(individuals)), np.zeros(len(individuals))
-        self._order = self.random.permutation(len(individuals))
-
-    def at(self, turns: I64) -> I64:
-        """The numbers of the individuals whose turns these are."""
-        return self._order[turns % len(self.individuals)]
-
-    def needs(self, rounds: int) -> int:
-        """Rewards still needed for a generation of so many rounds."""
-        if self.ended:
-            return sys.maxsize
-        rounds = 1 if self._is_mean else rounds
-        return int(np.maximum(0, rounds - self._counts).sum())
-
-    def tell(self, turns: I64, totals: F64, counts: I64) -> None:
-        """The sums of what those whose turns these were brought, and in how many simulations."""
-        slots, size = self.at(turns), len(self.individuals)
-        self._sums += np.bincount(slots, totals, minlength=size)
-        self._counts += np.bincount(slots, counts, minlength=size)
-        self.samples += int(counts.sum())
-        self.total += float(totals.sum())
-
-    def distribution(self) -> tuple[F64, F64]:
-        """Middle and spread (variables,): of the best alone in the end."""
-        if self.ended:
-            return self.inside[0], np.zeros(self.variables)
-        spread = self._strategy.sigma * np.sqrt(np.diag(self._strategy.C))
-        return np.array(self._strategy.mean), np.asarray(spread, np.float64)
-
-    def go_on(self, rounds: int) -> bool:
-        """Update the distribution, or where the evolution is over go on to mean and best.
-
-        False where that needs more rewards for a generation of so many rounds.
-        """
-        if self.ended or self._counts.min() < (1 if self._is_mean else rounds):
-            return False
-        penalties = PENALTY * ((np.array(self.individuals) - self.inside) ** 2).sum(axis=1)
-        fitness = 100.0 * (1.0 - self._sums / self._counts) + penalties
-        least = int(fitness.argmin())
-        if fitness[least] < self._best[0]:
-            self._best = (float(fitness[least]), self.individuals[least])
-        if self._is_mean:
-            self.ended = True
-            assert self._best[1] is not None
-            self._use([self._best[1]])
-            return True
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # flat fitness is usual here
-            self._strategy.tell(self.individuals, fitness.tolist())
-        if not set(self._strategy.stop()) - BY_FITNESS - BY_PROGRESS:
-            self._use(self._strategy.ask())
-        elif self.restarts:
-            self._begin()
-        else:
-            self._is_mean = True
-            self._use([np.array(self._strategy.mean)])
-        return True
+restarting = partial(CmaTuner, restarts=True)
 
 
 @direct
 @entry
-def take_turns(turn_at: I32, places: I32, first: int) -> None:
-    """Give places (n,) the turns from the first one on."""
-    for i in range(len(places)):
-        turn_at[places[i]] = first + i
+def take_turns(turn_at: I32, slots: I32, first: int) -> None:
+    """Give slots (n,) the turns from the first one on."""
+    for i in range(len(slots)):
+        turn_at[slots[i]] = first + i
 
 
 @direct
 @entry
-def sum_up(sums: F64, counts: I64, turn_at: I32, places: I32, totals: F64, weights: I32) -> int:
-    """Add what was told of places (n,) to `sums` (T, R) and `counts` (T,) by turn.
+def sum_up(sums: F64, counts: I64, turn_at: I32, slots: I32, totals: F64, weights: I32) -> int:
+    """Add what simulations in slots (n,) brought to `sums` (T, R) and `counts` (T,) by turn.
 
     Returns the number of simulations, without those whose generation is over: these are left out.
     """
     number = 0
-    for i in range(len(places)):
-        turn = turn_at[places[i]]
+    for i in range(len(slots)):
+        turn = turn_at[slots[i]]
         if turn != OVER:
             for role in range(sums.shape[1]):
                 sums[turn, role] += totals[i, role]
@@ -272,8 +194,13 @@ def sum_up(sums: F64, counts: I64, turn_at: I32, places: I32, totals: F64, weigh
     return number
 
 
-def _package() -> Any:
-    """The package `cma`, loaded when it is needed: that takes a second."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it can do without matplotlib, and says so
-        return importlib.import_module("cma")
+@direct
+@entry
+def write_turns(values: F32, slots: I32, turn_at: I32, own: F32, turns: F32, columns: I32) -> None:
+    """See `ValueTuner.write`; `turns` (T, R, d) are values by turn."""
+    for slot in slots:
+        for role in range(turns.shape[1]):
+            for column in range(len(own)):
+                values[slot, role, column] = own[column]
+            for i in range(turns.shape[2]):
+                values[slot, role, columns[i]] = turns[turn_at[slot], role, i]

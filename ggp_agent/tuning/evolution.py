@@ -16,14 +16,15 @@ import numpy as np
 
 from ggp_agent.search.kernel import direct, entry, part
 from ggp_agent.tuning.candidates import (
-    COUNT,
-    Scores,
-    new_scores,
+    SAMPLES,
+    CandidateRewards,
+    new_rewards,
     next_generation,
     put_candidate,
     sort_by_mean,
     tell_candidates,
 )
+from ggp_agent.tuning.discrete import DiscreteTuner
 from ggp_agent.tuning.model import (
     Model,
     allowed,
@@ -31,7 +32,6 @@ from ggp_agent.tuning.model import (
     copy,
     draw,
     mutate,
-    new_model,
 )
 from ggp_agent.tuning.random_numbers import below, chance, shuffle
 from ggp_agent.tuning.space import F64, I32, Space
@@ -41,52 +41,52 @@ ELITE = 25
 CROSSOVER = 0.5
 
 
-class EvolutionTuner:
-    """A `DiscreteTuner` that evolves a population per role."""
+class EvolutionTuner(DiscreteTuner):
+    """A `ValueTuner` that evolves a population per role."""
 
     def __init__(
         self,
         space: Space,
         roles: int,
-        most: int,
+        slots: int,
         seed: int,
         population: int = POPULATION,
         elite: int = ELITE,
         crossover: float = CROSSOVER,
     ) -> None:
-        self.model = new_model(space, roles, most, seed)
-        self._scores = new_scores(roles, population, most)
+        super().__init__(space, roles, slots, seed)
+        self._rewards = new_rewards(roles, population, slots)
         self._people = np.full((roles, 2 * population, len(space.names)), -1, np.int32)
         self._order = np.tile(np.arange(population + 1, dtype=np.int32), (roles, 1))
         self._order[:, population] = population  # so that it begins with a shuffle
         self._elite, self._crossover = elite, crossover
 
-    def ask(self, places: I32, weights: I32) -> None:
-        """See `DiscreteTuner.ask`."""
+    def ask(self, slots: I32, weights: I32) -> None:
+        """See `ValueTuner.ask`."""
         ask_evolution(
             self.model,
-            self._scores,
+            self._rewards,
             self._people,
             self._order,
-            places,
+            slots,
             weights,
             self._elite,
             self._crossover,
         )
 
-    def tell(self, places: I32, totals: F64, weights: I32) -> None:
-        """See `DiscreteTuner.tell`."""
-        tell_candidates(self.model, self._scores, places, totals, weights)
+    def tell(self, slots: I32, totals: F64, weights: I32) -> None:
+        """See `ValueTuner.tell`."""
+        tell_candidates(self.model, self._rewards, slots, totals, weights)
 
 
 @direct
 @entry
 def ask_evolution(
     model: Model,
-    scores: Scores,
+    rewards: CandidateRewards,
     people: I32,
     order: I32,
-    places: I32,
+    slots: I32,
     weights: I32,
     elite: int,
     crossover: float,
@@ -94,35 +94,35 @@ def ask_evolution(
     """Choose the next individuals of every role.
 
     `people` (R, 2 * lambda, d): the population, then room for the next one.  `order`
-    (R, lambda + 1): the individuals in the order in which they are evaluated, and the place in it.
+    (R, lambda + 1): the individuals in the order in which they are evaluated, and where in it.
     """
-    size = scores.table.shape[1]
+    size = rewards.table.shape[1]
     for role in range(model.picks.shape[1]):
         if people[role, 0, 0] < 0:
             for individual in range(size):
                 draw(model, role, people[role, individual])
-        elif _all_known(scores, role):
+        elif _all_known(rewards, role):
             shuffle(order[role], size, model.random[role])
-            sort_by_mean(scores, role, order[role], size, 0)
+            sort_by_mean(rewards, role, order[role], size, 0)
             _evolve(model, role, people[role], order[role], size, elite, crossover)
-            next_generation(scores, role)
+            next_generation(rewards, role)
             order[role, size] = size
-        for i in range(len(places)):
-            place = places[i]
+        for i in range(len(slots)):
+            slot = slots[i]
             if order[role, size] == size:
                 shuffle(order[role], size, model.random[role])
                 order[role, size] = 0
             individual = order[role, order[role, size]]
             order[role, size] += 1
-            put_candidate(scores, place, role, individual)
-            copy(model.picks[place, role], people[role, individual])
-            ask_for(model, place, role, weights[i])
+            put_candidate(rewards, slot, role, individual)
+            copy(model.picks[slot, role], people[role, individual])
+            ask_for(model, slot, role, weights[i])
 
 
 @part
-def _all_known(scores: Scores, role: int) -> bool:
-    for individual in range(scores.table.shape[1]):
-        if scores.table[role, individual, COUNT] == 0.0:
+def _all_known(rewards: CandidateRewards, role: int) -> bool:
+    for individual in range(rewards.table.shape[1]):
+        if rewards.table[role, individual, SAMPLES] == 0.0:
             return False
     return True
 

@@ -50,15 +50,6 @@ class Landscape:
         """(...,) the codes of combinations (..., d)."""
         return np.asarray(np.ravel_multi_index(tuple(np.moveaxis(picks, -1, 0)), self.space.sizes))
 
-    def nearest(self, points: F64) -> I32:
-        """(..., d) the legal combinations that points of the unit cube stand for."""
-        sizes = np.array(self.space.sizes)
-        picks = np.minimum((points * sizes).astype(np.int32), sizes - 1).astype(np.int32)
-        for i, a, j, b in self.space.links:
-            picks[..., j][picks[..., i] == a] = b
-            picks[..., j][(picks[..., i] != a) & (picks[..., j] == b)] = b - 1
-        return picks
-
 
 def separable(space: Space, random: np.random.Generator) -> Landscape:
     """Every value contributes for itself: uniformly random worths, whose mean counts."""

@@ -1,16 +1,17 @@
-"""What all tuners share: the domains as arrays, statistics of values and combinations, dice.
+"""What tuners of numbered values share: domains as arrays, statistics, random generators.
 
 Letters: R roles (one tuner each), d variables, A arms: one for the tuner as a whole, one per value
-of every variable, one per combination of values; B simulations in flight at most.
+of every variable, one per combination of values; B slots.
 
-Combinations in flight count as asked at once, and are known when their rewards are told.  Until
+Combinations in use count as asked for at once, and are known when they are rewarded.  Until
 something is known of an arm, it counts as average.  The bonus of an upper confidence bound is
 C sqrt(ln N / n), where n includes what is in flight, and N is all that was asked for before the
 batch: with one simulation in flight this is UCB1.
 
-A combination in flight has a *place*, a row of `picks` and of the search's settings, and a weight:
-where many are in flight, simulations may share it, and it counts as asked for as often.  Their
-rewards may come one by one; the place is taken until all are there.
+A combination in use has a *slot*, a row of `picks`, and a weight: simulations may share it, and it
+counts as asked for as often.  Their rewards may come one by one; the slot is taken until all are
+there.  Where more simulations are rewarded than were asked for (how many a batch will complete is
+not known before), so many count as asked for, too.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from ggp_agent.tuning.space import F64, I32, Space
 SIZE, FIRST, STRIDE, OTHERS = range(4)
 """Rows of `shape`."""
 
-MEAN, SPREAD, KNOWN, ASKED = range(4)
+MEAN, WIDTH, KNOWN, ASKED = range(4)
 """Columns of `arms`: mean reward, 1 / sqrt(times asked), rewards known, times asked."""
 
 ALL = 0
@@ -50,13 +51,13 @@ class Model(NamedTuple):
     arms: F64
     """(R, A, 4) see MEAN"""
     picks: I32
-    """(B, R, d) the combinations in flight, by place"""
+    """(B, R, d) the combinations in use, by slot"""
     random: NDArray[np.uint64]
     """(R, 1) generators"""
 
 
-def new_model(space: Space, roles: int, most: int, seed: int) -> Model:
-    """A model that knows nothing, for at most `most` simulations in flight."""
+def new_model(space: Space, roles: int, slots: int, seed: int) -> Model:
+    """A model that knows nothing, with so many slots."""
     sizes = np.array(space.sizes, np.int32)
     shape = np.zeros((4, len(sizes) + 1), np.int32)
     shape[SIZE, :-1] = sizes
@@ -71,7 +72,7 @@ def new_model(space: Space, roles: int, most: int, seed: int) -> Model:
         shape=shape,
         links=np.array(space.links, np.int32).reshape(-1, 4),
         arms=arms,
-        picks=np.zeros((most, roles, len(sizes)), np.int32),
+        picks=np.zeros((slots, roles, len(sizes)), np.int32),
         random=source.integers(0, 2**64, size=(roles, 1), dtype=np.uint64),
     )
 
@@ -147,7 +148,7 @@ def exploration(asked: float) -> float:
 @part
 def bound_of(model: Model, role: int, arm: int, c: float) -> float:
     """The upper confidence bound of an arm with the bonus c / sqrt(n)."""
-    return model.arms[role, arm, MEAN] + c * model.arms[role, arm, SPREAD]
+    return model.arms[role, arm, MEAN] + c * model.arms[role, arm, WIDTH]
 
 
 @part
@@ -157,13 +158,13 @@ def ask_arm(model: Model, role: int, arm: int, weight: int) -> None:
     if row[KNOWN] == 0.0 and row[ASKED] == 0.0:
         row[MEAN] = model.arms[role, ALL, MEAN] if model.arms[role, ALL, KNOWN] > 0.0 else 0.5
     row[ASKED] += weight
-    row[SPREAD] = 1.0 / math.sqrt(row[ASKED])
+    row[WIDTH] = 1.0 / math.sqrt(row[ASKED])
 
 
 @part
-def ask_for(model: Model, place: int, role: int, weight: int) -> int:
-    """The combination at a place is asked for, for so many simulations; returns its arm."""
-    pick = model.picks[place, role]
+def ask_for(model: Model, slot: int, role: int, weight: int) -> int:
+    """The combination in a slot is asked for, for so many simulations; returns its arm."""
+    pick = model.picks[slot, role]
     for i in range(model.picks.shape[2]):
         ask_arm(model, role, model.shape[FIRST, i] + pick[i], weight)
     arm = model.shape[FIRST, model.picks.shape[2]] + code_of(model, pick)
@@ -177,19 +178,22 @@ def tell_arm(model: Model, role: int, arm: int, total: float, weight: int) -> No
     """So many more rewards are known."""
     row = model.arms[role, arm]
     row[KNOWN] += weight
+    if row[KNOWN] > row[ASKED]:
+        row[ASKED] = row[KNOWN]
+        row[WIDTH] = 1.0 / math.sqrt(row[ASKED])
     row[MEAN] += (total - weight * row[MEAN]) / row[KNOWN]
 
 
 @direct
 @entry
-def ask_at_random(model: Model, places: I32, weights: I32) -> None:
-    """Random legal combinations at these places."""
-    for i in range(len(places)):
+def ask_at_random(model: Model, slots: I32, weights: I32) -> None:
+    """Random legal combinations in these slots."""
+    for i in range(len(slots)):
         for role in range(model.picks.shape[1]):
-            pick = model.picks[places[i], role]
+            pick = model.picks[slots[i], role]
             pick[:] = -1
             draw(model, role, pick)
-            ask_for(model, places[i], role, weights[i])
+            ask_for(model, slots[i], role, weights[i])
 
 
 @part
@@ -201,17 +205,17 @@ def fetch_arm(model: Model, role: int, pick: I32) -> None:
 
 
 @part
-def note_rewards(model: Model, places: I32, totals: F64, weights: I32) -> None:
-    """See `DiscreteTuner.tell`."""
-    for place in places:
+def note_rewards(model: Model, slots: I32, totals: F64, weights: I32) -> None:
+    """See `ValueTuner.tell`."""
+    for slot in slots:
         for role in range(model.picks.shape[1]):
-            fetch_arm(model, role, model.picks[place, role])
+            fetch_arm(model, role, model.picks[slot, role])
     for role in range(model.picks.shape[1]):
-        for told in range(len(places)):
-            total, weight = totals[told, role], weights[told]
-            pick = model.picks[places[told], role]
-            for i in range(model.picks.shape[2]):
-                tell_arm(model, role, model.shape[FIRST, i] + pick[i], total, weight)
+        for i in range(len(slots)):
+            total, weight = totals[i, role], weights[i]
+            pick = model.picks[slots[i], role]
+            for j in range(model.picks.shape[2]):
+                tell_arm(model, role, model.shape[FIRST, j] + pick[j], total, weight)
             arm = model.shape[FIRST, model.picks.shape[2]] + code_of(model, pick)
             tell_arm(model, role, arm, total, weight)
             tell_arm(model, role, ALL, total, weight)
@@ -219,6 +223,6 @@ def note_rewards(model: Model, places: I32, totals: F64, weights: I32) -> None:
 
 @direct
 @entry
-def tell_rewards(model: Model, places: I32, totals: F64, weights: I32) -> None:
-    """See `DiscreteTuner.tell`."""
-    note_rewards(model, places, totals, weights)
+def tell_rewards(model: Model, slots: I32, totals: F64, weights: I32) -> None:
+    """See `ValueTuner.tell`."""
+    note_rewards(model, slots, totals, weights)

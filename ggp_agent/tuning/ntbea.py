@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ggp_agent.search.kernel import direct, entry, part
+from ggp_agent.tuning.discrete import DiscreteTuner
 from ggp_agent.tuning.model import (
     ALL,
     ASKED,
@@ -28,54 +29,49 @@ from ggp_agent.tuning.model import (
     exploration,
     fetch_arm,
     mutate,
-    new_model,
-    tell_rewards,
 )
 from ggp_agent.tuning.random_numbers import below
 from ggp_agent.tuning.space import F64, I32, Space
 
 NEIGHBOURS = 5
-C = 0.2
+EXPLORATION = 0.2
+"""The constant of the bounds."""
 
-NOTHING = -1.0
+UNKNOWN = -1.0
 """The bound of a tuple of which nothing is known."""
 
 
-class NtbeaTuner:
-    """A `DiscreteTuner` that evolves one individual per role."""
+class NtbeaTuner(DiscreteTuner):
+    """A `ValueTuner` that evolves one individual per role."""
 
     def __init__(
         self,
         space: Space,
         roles: int,
-        most: int,
+        slots: int,
         seed: int,
         neighbours: int = NEIGHBOURS,
-        c: float = C,
+        c: float = EXPLORATION,
     ) -> None:
-        self.model = new_model(space, roles, most, seed)
+        super().__init__(space, roles, slots, seed)
         self._c = c
         self._bounds = np.zeros((roles, 1 + sum(space.sizes)))
         self._bonuses = np.zeros(roles)
         self._present = np.full((roles, len(space.names)), -1, np.int32)
         self._mutants = np.zeros((roles, neighbours, len(space.names)), np.int32)
 
-    def ask(self, places: I32, weights: I32) -> None:
-        """See `DiscreteTuner.ask`."""
+    def ask(self, slots: I32, weights: I32) -> None:
+        """See `ValueTuner.ask`."""
         ask_ntbea(
             self.model,
             self._bounds,
             self._bonuses,
             self._present,
             self._mutants,
-            places,
+            slots,
             weights,
             self._c,
         )
-
-    def tell(self, places: I32, totals: F64, weights: I32) -> None:
-        """See `DiscreteTuner.tell`."""
-        tell_rewards(self.model, places, totals, weights)
 
 
 @direct
@@ -86,11 +82,11 @@ def ask_ntbea(
     bonuses: F64,
     present: I32,
     mutants: I32,
-    places: I32,
+    slots: I32,
     weights: I32,
     c: float,
 ) -> None:
-    """Let every role's individual evolve, once for each of the places.
+    """Let every role's individual evolve, once for each of the slots.
 
     `bounds` (R, values + 1) and `bonuses` (R,): room for the bounds of tuples of length 1, and for
     c sqrt(ln N).  `present` (R, d): the individuals, -1 before the first.  `mutants` (R,
@@ -100,7 +96,7 @@ def ask_ntbea(
     for role in range(roles):
         bonuses[role] = c * exploration(model.arms[role, ALL, ASKED])
         _bound_known(model, role, bounds[role], bonuses[role])
-    for i in range(len(places)):
+    for i in range(len(slots)):
         for role in range(roles):
             _mutate(model, role, present[role], mutants[role])
         for role in range(roles):
@@ -110,8 +106,8 @@ def ask_ntbea(
             else:
                 best = _best(model, role, mutants[role], bounds[role], bonus)
                 copy(individual, mutants[role, best])
-            copy(model.picks[places[i], role], individual)
-            ask_for(model, places[i], role, weights[i])
+            copy(model.picks[slots[i], role], individual)
+            ask_for(model, slots[i], role, weights[i])
             _bound_picked(model, role, individual, bounds[role], bonus)
 
 
@@ -145,7 +141,7 @@ def _bound_known(model: Model, role: int, bounds: F64, bonus: float) -> None:
     """Put the bounds of the tuples of length 1 into `bounds`, by arm."""
     for arm in range(1, bounds.shape[0]):
         known = model.arms[role, arm, ASKED] > 0.0
-        bounds[arm] = bound_of(model, role, arm, bonus) if known else NOTHING
+        bounds[arm] = bound_of(model, role, arm, bonus) if known else UNKNOWN
 
 
 @part
@@ -162,7 +158,7 @@ def _bound(model: Model, role: int, pick: I32, bounds: F64, bonus: float) -> flo
     total, tuples = 0.0, 0
     for i in range(pick.shape[0]):
         arm = model.shape[FIRST, i] + pick[i]
-        if bounds[arm] != NOTHING:
+        if bounds[arm] != UNKNOWN:
             total += bounds[arm]
             tuples += 1
     arm = model.shape[FIRST, pick.shape[0]] + code_of(model, pick)

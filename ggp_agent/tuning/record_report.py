@@ -1,4 +1,4 @@
-"""What records and traces tell of tuning: read, as tables, and as a plot."""
+"""What records and traces say about tuning: read, as tables, and as a plot."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ggp_agent.errors import GameError
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RoleReport:
     """What one player's tuner of one role knew in the end, and its favourites on the way."""
 
     title: str
@@ -56,8 +56,8 @@ class Told:
         return found
 
 
-def read_told(path: Path) -> list[Told]:
-    """What a match record, or a trace of one or more matches, tells of tuning.
+def read_role_reports(path: Path) -> list[RoleReport]:
+    """What a match record, or a trace of one or more matches, says about tuning.
 
     Raises `GameError` where that is nothing.
     """
@@ -70,18 +70,18 @@ def read_told(path: Path) -> list[Told]:
     except json.JSONDecodeError as error:
         raise GameError(f"{path} is neither a match record nor a trace: {error}") from error
     try:
-        told = [*_of_records(objects), *_of_traces(objects)]
+        reports = [*_of_records(objects), *_of_traces(objects)]
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise GameError(f"{path}: what it says of tuning can't be read: {error!r}") from error
-    if not told:
+        raise GameError(f"{path}: what it says about tuning can't be read: {error!r}") from error
+    if not reports:
         raise GameError(
-            f"{path} tells nothing of tuning; records of players at URLs do not, their traces do "
+            f"{path} says nothing about tuning; records of players at URLs do not, their traces do "
             "(ggp-agent serve --trace FILE)"
         )
-    return told
+    return reports
 
 
-def _of_records(objects: list[Any]) -> Iterator[Told]:
+def _of_records(objects: list[Any]) -> Iterator[RoleReport]:
     for record in objects:
         for seat, tuning in dict(record.get("x-tuning", {})).items():
             player = record["playerNamesFromHost"][int(seat)]
@@ -89,10 +89,10 @@ def _of_records(objects: list[Any]) -> Iterator[Told]:
                 title = f"{player} as role {int(seat) + 1}, for role {role + 1}"
                 course = tuple(favourites[role] for favourites in tuning["course"])
                 tuned = tuple(names[role] for names in tuning.get("course_of_tuned", ()))
-                yield _checked(Told(title, tuning["tuner"], known, course, tuned))
+                yield _checked(RoleReport(title, tuning["tuner"], known, course, tuned))
 
 
-def _of_traces(objects: list[Any]) -> Iterator[Told]:
+def _of_traces(objects: list[Any]) -> Iterator[RoleReport]:
     moves: dict[tuple[str, str], list[Any]] = {}
     for line in objects:
         if "tuning" in line:
@@ -103,24 +103,24 @@ def _of_traces(objects: list[Any]) -> Iterator[Told]:
             course = tuple(tuning["roles"][role]["favourite"] for tuning in tunings)
             sets = [tuning["roles"][role].get("tuned", {}) for tuning in tunings]
             tuned = tuple(names["favourite"] for names in sets if names)
-            yield _checked(Told(title, tunings[-1]["tuner"], known, course, tuned))
+            yield _checked(RoleReport(title, tunings[-1]["tuner"], known, course, tuned))
 
 
-def _checked(told: Told) -> Told:
+def _checked(report: RoleReport) -> RoleReport:
     """The same, if its tables can be made.  Raises what making them raises."""
-    told.tables  # noqa: B018
-    told.stretches()
-    return told
+    report.tables  # noqa: B018
+    report.stretches()
+    return report
 
 
-def plot(told: list[Told], path: Path) -> None:
+def plot(reports: list[RoleReport], path: Path) -> None:
     """Draw every parameter's values for every role: shares of samples, and mean goals.
 
     Raises `GameError` where there are none, or the file can't be written.
     """
     from matplotlib.figure import Figure  # takes long to load
 
-    rows = [t for t in told if t.role.get("values")]
+    rows = [t for t in reports if t.role.get("values")]
     if not rows:
         raise GameError("tuners with continuous domains have no table of values to plot")
     columns = max(len(t.role["values"]) for t in rows)
@@ -142,12 +142,12 @@ def plot(told: list[Told], path: Path) -> None:
 def _draw(axis: Any, name: str, table: list[tuple[str, int, float]]) -> None:
     """Bars for the shares of samples, points for the means."""
     total = max(1, sum(samples for _, samples, _ in table))
-    places = range(len(table))
-    axis.bar(places, [100 * samples / total for _, samples, _ in table], color="0.75")
-    axis.set_xticks(places, [value for value, _, _ in table], rotation=60, fontsize="x-small")
+    bars = range(len(table))
+    axis.bar(bars, [100 * samples / total for _, samples, _ in table], color="0.75")
+    axis.set_xticks(bars, [value for value, _, _ in table], rotation=60, fontsize="x-small")
     axis.set_title(name, fontsize="small")
     means = axis.twinx()
-    known = [(place, mean) for place, (_, samples, mean) in enumerate(table) if samples]
+    known = [(bar, mean) for bar, (_, samples, mean) in enumerate(table) if samples]
     means.plot([p for p, _ in known], [m for _, m in known], "o", color="C0", markersize=3)
     means.tick_params(axis="y", labelsize="x-small", colors="C0")
     axis.tick_params(axis="y", labelsize="x-small")

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ggp_agent.statistics import Interval, mean_interval
-from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.landscapes import make_landscape
-from ggp_agent.tuning.side_information import LsiTuner
-from ggp_agent.tuning.space import I32
 from ggp_agent.tuning.tuners import make_tuner
+from ggp_agent.tuning.value_tuner import SearchFacts
 
 STEPS = 100
 """In which a landscape drifts."""
@@ -43,28 +41,22 @@ def measure_regret(
     """Let a tuner (for one role) choose so many simulations on a landscape."""
     ground = make_landscape(landscape, variables, seed)
     player = make_tuner(tuner, ground.space, 1, in_flight, seed)
-    if isinstance(player, LsiTuner):
-        player.samples = simulations
-    dice = np.random.Generator(np.random.PCG64([seed, 7]))
+    player.prepare(SearchFacts(in_flight, samples=simulations))
+    random = np.random.Generator(np.random.PCG64([seed, 7]))
     losses = np.zeros(simulations)
     done, step = 0, -1
     while done < simulations:
         count = min(in_flight, simulations - done)
-        places, weights = np.arange(count, dtype=np.int32), np.ones(count, np.int32)
-        picks: I32
-        if isinstance(player, CmaTuner):
-            picks = ground.nearest(player.ask(places, weights))
-        else:
-            player.ask(places, weights)
-            picks = player.model.picks[:count]
+        slots, weights = np.arange(count, dtype=np.int32), np.ones(count, np.int32)
+        player.ask(slots, weights)
         if step != STEPS * done // simulations:
             step = STEPS * done // simulations
             values = ground.at(step / STEPS)
             low, high = float(np.nanmin(values)), float(np.nanmax(values))
-        chances = values[ground.codes(picks)]
+        chances = values[ground.codes(player.picks_at(slots))]
         losses[done : done + count] = ((high - chances) / max(high - low, 1e-9))[:, 0]
-        rewards = (dice.random(chances.shape) < chances).astype(np.float64)
-        player.tell(places, rewards, weights)
+        rewards = (random.random(chances.shape) < chances).astype(np.float64)
+        player.tell(slots, rewards, weights)
         done += count
     last = max(1, simulations // 10)
     return Regret(float(losses.mean()), float(losses[-last:].mean()))

@@ -1,4 +1,4 @@
-"""Tuners at work in the search: from an agent's parameters to rows of settings.
+"""Tuners at work in the search: from an agent's parameters to the values that the search uses.
 
 Sironi, Liu, Winands (2020), section IV-A: before each simulation the tuner of every role chooses a
 combination of values, all of which control that simulation together, and afterwards each learns its
@@ -6,104 +6,169 @@ role's reward.  What they have learned lives for one game.
 
 With many simulations in flight neighbours share a combination (see `SelfAdaptive.share`), for
 choosing one would take as long as a good part of the simulation.
+
+Parameters that hold for a batch, or for the search of one state, have tuners of their own, which
+choose one combination for all its simulations and learn from the rewards of all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Self
 
 import numpy as np
 
 from ggp_agent.agents import Agent
-from ggp_agent.errors import ParameterError
-from ggp_agent.parameters import PER_SIMULATION
-from ggp_agent.search.kernel import direct, entry
-from ggp_agent.search.settings import Tuner, settings_row
+from ggp_agent.parameters import Scope, parameters_of
+from ggp_agent.search.settings import FixedSettings, settings_row
 from ggp_agent.search.trace import Trace
-from ggp_agent.tuning.cma_es import CmaTuner
-from ggp_agent.tuning.model import ALL, KNOWN
-from ggp_agent.tuning.side_information import LsiTuner
-from ggp_agent.tuning.space import F32, F64, I32, Space, read_space
-from ggp_agent.tuning.tuner_report import insight
+from ggp_agent.tuning.space import F32, F64, I32, Space
+from ggp_agent.tuning.tuned_parameters import spaces_of
+from ggp_agent.tuning.tuner_report import tuner_report
 from ggp_agent.tuning.tuners import make_tuner
+from ggp_agent.tuning.value_tuner import SearchFacts, ValueTuner
 
-MOVES_AHEAD = 3
-"""LSI's budget: simulations of the start clock times the mean length of a simulated game times
-this, for simulations become more (and shorter) as the game goes on."""
-LOOK_EVERY = 64
-"""Batches between looks at the mean length."""
 MOST_SHARING = 32
 """Simulations in flight that share a combination, at most."""
 LEAST_COMBINATIONS = 16
 """Combinations in flight below which none is shared."""
 
+ONLY_SLOT = np.zeros(1, np.int32)
+
 
 class SelfAdaptive:
-    """A `ggp_agent.search.settings.Tuner` that leaves the choice to one tuner per role."""
+    """A `ggp_agent.search.settings.Tuner`: the agent's kind of tuner, one for every scope.
+
+    Where none of a scope's parameters are tuned they have the agent's own values.
+    """
 
     def __init__(self, agent: Agent, roles: int, most: int, seed: int) -> None:
         """For at most `most` simulations in flight.  Raises `ParameterError`."""
-        self.space = space_of(agent)
-        self._name = str(agent["tuner"])
-        self.tuner = make_tuner(self._name, self.space, roles, most, seed)
-        self._row = settings_row(agent)
-        if isinstance(self.tuner, CmaTuner):
-            self._rows = np.tile(self._row, (len(self.tuner.points), roles, 1))
-            self._version = -1
-        self._columns = np.array([PER_SIMULATION.index(n) for n in self.space.columns], np.int32)
-        self._table = self.space.table().astype(np.float32)
-        self._trace: Callable[[], Trace] | None = None
-        self._batches, self._length = 0, 0.0
-        if isinstance(self.tuner, CmaTuner):
-            self.tuner.most = int(agent.number("in_flight"))
-        if isinstance(self.tuner, LsiTuner):
-            self.tuner.samples = int(agent.number("tuner_samples")) or None
+        self._name, self._roles = str(agent["tuner"]), roles
+        self._fixed = FixedSettings(agent)
+        self.spaces = spaces_of(agent)
+        self.tuners: dict[Scope, ValueTuner] = {}
+        """those there are, the shortest scope first"""
+        self._facts: list[SearchFacts] = []
+        for scope, space in self.spaces.items():
+            slots = most if scope is Scope.SIMULATION else 1
+            tuner = make_tuner(self._name, space, roles, slots, _seed_for(scope, seed))
+            facts = _facts_for(agent, scope)
+            tuner.prepare(facts)
+            self._facts.append(facts)
+            self.tuners[scope] = tuner
+        self._simulation = self.tuners.get(Scope.SIMULATION)
+        self._own = settings_row(agent)
+        self._columns = columns_of(self.spaces.get(Scope.SIMULATION), Scope.SIMULATION)
+        self._batch, self._move = (
+            self._shared(agent, scope) if scope in self.tuners else None
+            for scope in (Scope.BATCH, Scope.MOVE)
+        )
+
+    def _shared(self, agent: Agent, scope: Scope) -> SharedValues:
+        own = np.tile(settings_row(agent, scope), (self._roles, 1))
+        columns = columns_of(self.spaces[scope], scope)
+        return SharedValues(self.tuners[scope], own, columns, _facts_for(agent, scope).in_flight)
+
+    @property
+    def watches_batches(self) -> bool:
+        """See `Tuner.watches_batches`."""
+        return self._batch is not None or self._move is not None
 
     def watch(self, trace: Callable[[], Trace]) -> None:
-        """Where to learn how long simulated games are; LSI needs this for its budget."""
-        self._trace = trace
+        """Where tuners may see how long simulated games are."""
+        for facts in self._facts:
+            facts.trace = trace
 
     def share(self, count: int) -> int:
         """See `Tuner.share`."""
+        if self._simulation is None:
+            return self._fixed.share(count)
         return max(1, min(MOST_SHARING, count // LEAST_COMBINATIONS))
 
     def ask(self, rows: I32, weights: I32, values: F32) -> None:
         """See `Tuner.ask`."""
-        tuner = self.tuner
-        tuner.ask(rows, weights)
-        if isinstance(tuner, CmaTuner):
-            if tuner.version != self._version:
-                self._version = tuner.version
-                self._rows[:, :, self._columns] = self.space.values_between(tuner.points)
-            copy_rows(values, rows, tuner.turn_at, self._rows)
+        if self._simulation is None:
+            self._fixed.ask(rows, weights, values)
         else:
-            fill_rows(values, rows, tuner.model.picks, self._row, self._table, self._columns)
+            self._simulation.ask(rows, weights)
+            self._simulation.write(rows, values, self._own, self._columns)
 
     def tell(self, rows: I32, totals: F64, weights: I32) -> None:
         """See `Tuner.tell`."""
-        self.tuner.tell(rows, totals, weights)
-        if isinstance(self.tuner, LsiTuner) and self.tuner.samples is None and self._trace:
-            if self._batches % LOOK_EVERY == 0:
-                self._length = mean_length(self._trace())
-            self._batches += 1
+        if self._simulation is not None:
+            self._simulation.tell(rows, totals, weights)
 
-    def report(self, others: Sequence[Tuner] = ()) -> dict[str, object]:
-        """See `Tuner.report`."""
-        alike = [other.tuner for other in others if isinstance(other, SelfAdaptive)]
-        return {"tuning": insight(self._name, self.space, [self.tuner, *alike])}
+    def ask_batch(self, values: F64) -> None:
+        """See `Tuner.ask_batch`."""
+        if self._batch is None:
+            self._fixed.ask_batch(values)
+        else:
+            self._batch.ask(values)
+
+    def tell_batch(self, totals: F64, weight: int) -> None:
+        """See `Tuner.tell_batch`."""
+        if self._batch is not None:
+            self._batch.tell(totals, weight)
+
+    def ask_move(self, values: F64) -> None:
+        """See `Tuner.ask_move`."""
+        if self._move is None:
+            self._fixed.ask_move(values)
+        else:
+            self._move.ask(values)
+
+    def tell_move(self, totals: F64, weight: int) -> None:
+        """See `Tuner.tell_move`."""
+        if self._move is not None:
+            self._move.tell(totals, weight)
 
     def new_move(self) -> None:
-        """See `Tuner.new_move`; after the start clock LSI's budget is fixed."""
-        if isinstance(self.tuner, LsiTuner) and self.tuner.samples is None:
-            told = self.tuner.model.arms[0, ALL, KNOWN]
-            if told:
-                self.tuner.samples = round(told * MOVES_AHEAD * max(1.0, self._length))
+        """See `Tuner.new_move`."""
+        for tuner in self.tuners.values():
+            tuner.new_move()
+
+    def report(self, others: Sequence[Self] = ()) -> dict[str, object]:
+        """See `Tuner.report`."""
+        names = [name for space in self.spaces.values() for name in space.names]
+        roles = [
+            [
+                tuner.report(role, [other.tuners[scope] for other in others])
+                for scope, tuner in self.tuners.items()
+            ]
+            for role in range(self._roles)
+        ]
+        return {"tuning": tuner_report(self._name, names, roles)}
 
 
-def mean_length(trace: Trace) -> float:
-    """The mean length of a search's simulated games, from the root to the end."""
-    in_playouts = trace.visited_nodes - trace.mean_depth * trace.simulations
-    return trace.mean_depth + in_playouts / max(1, trace.playouts)
+class SharedValues:
+    """What a tuner chooses for all simulations of a batch, or of the search of a state."""
+
+    def __init__(self, tuner: ValueTuner, own: F32, columns: I32, most: int) -> None:
+        """`own` (R, columns) the agent's values; simulations are asked for at most `most` at once.
+
+        More than that may be rewarded: how many there are is not known before.
+        """
+        self._tuner, self._own, self._columns, self._most = tuner, own[0], columns, most
+        self._values = own[None].copy()
+        self._weight = np.ones(1, np.int32)
+        self._in_use = False
+
+    def ask(self, values: F64) -> None:
+        """Choose values and write them to `values` (R, columns); as before if unrewarded so far."""
+        if not self._in_use:
+            self._tuner.ask(ONLY_SLOT, self._weight)
+            self._tuner.write(ONLY_SLOT, self._values, self._own, self._columns)
+            self._in_use = True
+        values[:] = self._values[0]
+
+    def tell(self, totals: F64, weight: int) -> None:
+        """What so many simulations brought: `totals` (R,)."""
+        if weight > 0 and self._in_use:
+            totals = np.array(totals, np.float64)[None]
+            self._tuner.tell(ONLY_SLOT, totals, np.array([weight], np.int32))
+            self._weight[0] = min(weight, self._most)
+            self._in_use = False
 
 
 def adaptive(agent: Agent, roles: int, most: int, seed: int) -> SelfAdaptive | None:
@@ -113,66 +178,21 @@ def adaptive(agent: Agent, roles: int, most: int, seed: int) -> SelfAdaptive | N
     return SelfAdaptive(agent, roles, most, seed)
 
 
-def check_tuning(agent: Agent) -> None:
-    """Raise `ParameterError` for tuning that can't be."""
-    if agent["tuner"] != "off":
-        if agent["strategy"] != "mcts":
-            raise ParameterError(f"{agent.name} does not search: there is nothing to tune")
-        space_of(agent)
-    elif agent["tune"]:
-        raise ParameterError("what is to be tuned needs a tuner; none is set")
+def columns_of(space: Space | None, scope: Scope) -> I32:
+    """(d,) the columns of a space's variables among the parameters of their scope."""
+    names = parameters_of(scope)
+    return np.array([names.index(name) for name in space.columns] if space else [], np.int32)
 
 
-def space_of(agent: Agent) -> Space:
-    """The parameters that an agent tunes.  Raises `ParameterError` where one has no effect."""
-    text = str(agent["tune"]) or "2"
-    if text.isdecimal():
-        text = ",".join(usual_parameters(agent, int(text)))
-    space = read_space(text, {name: agent.number(name) for name in PER_SIMULATION})
-    for name, column in zip(space.names, space.columns, strict=True):
-        if column in ("K", "Ref") and agent["selection"] != "grave":
-            raise ParameterError(f"{name} can only be tuned with selection=grave")
-        if column == "epsilon" and agent["playout"] != "mast":
-            raise ParameterError(f"{name} can only be tuned with playout=mast")
-    return space
+def _facts_for(agent: Agent, scope: Scope) -> SearchFacts:
+    """A move's values are in use one at a time, whatever is in flight."""
+    in_flight = 1 if scope is Scope.MOVE else int(agent.number("in_flight"))
+    return SearchFacts(in_flight, int(agent.number("tuner_samples")))
 
 
-def usual_parameters(agent: Agent, count: int) -> tuple[str, ...]:
-    """The papers' sets: K, Ref, C, epsilon, VO and T in this order, without those of no effect.
-
-    Raises `ParameterError` if there are not so many.
-    """
-    names = (("K", "Ref"), ("C",), ("epsilon",), ("VO", "T"))
-    use = (agent["selection"] == "grave", True, agent["playout"] == "mast", True)
-    chosen = [name for group, used in zip(names, use, strict=True) if used for name in group]
-    if not 1 <= count <= len(chosen):
-        raise ParameterError(
-            f"{agent.name} has {len(chosen)} parameters to tune ({', '.join(chosen)}), not {count}"
-        )
-    return tuple(chosen[:count])
-
-
-@direct
-@entry
-def fill_rows(values: F32, rows: I32, picks: I32, row: F32, table: F32, columns: I32) -> None:
-    """Write what was picked for these rows (n,) to `values`, and else an agent's own `row`.
-
-    `picks` (B, R, d) are by row, the `columns` (d,) those of the variables, whose values are in
-    `table`; `row` is (COLUMNS,).
-    """
-    for place in rows:
-        for role in range(picks.shape[1]):
-            for column in range(len(row)):
-                values[place, role, column] = row[column]
-            for i in range(picks.shape[2]):
-                values[place, role, columns[i]] = table[i, picks[place, role, i]]
-
-
-@direct
-@entry
-def copy_rows(values: F32, rows: I32, turn_at: I32, turns: F32) -> None:
-    """Write the values of `turns` (T, R, COLUMNS) that these rows (n,) were given."""
-    for place in rows:
-        for role in range(turns.shape[1]):
-            for column in range(turns.shape[2]):
-                values[place, role, column] = turns[turn_at[place], role, column]
+def _seed_for(scope: Scope, seed: int) -> int:
+    """Seeds of their own for tuners side by side; that of single simulations has the search's."""
+    if scope is Scope.SIMULATION:
+        return seed
+    number = list(Scope).index(scope)
+    return int(np.random.SeedSequence([seed, 8, number]).generate_state(1)[0])

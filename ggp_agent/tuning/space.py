@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp_agent.errors import ParameterError
-from ggp_agent.parameters import PARAMETERS, PER_SIMULATION
+from ggp_agent.parameters import PARAMETERS, Scope, parameters_of
+from ggp_agent.tuning.tuners import TUNABLE
 
 I32 = NDArray[np.int32]
 F32 = NDArray[np.float32]
@@ -58,7 +59,7 @@ class Space:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The parameters of a simulation that the variables set."""
+        """The parameters that the variables set."""
         return tuple(STRATEGIES[n][0] if n in STRATEGIES else n for n in self.names)
 
     @property
@@ -88,6 +89,18 @@ class Space:
         low, high = np.array(self.intervals).T
         return np.asarray(low + points * (high - low), np.float64)
 
+    def nearest(self, points: F64) -> I32:
+        """(..., d) the legal combinations that points of the unit cube stand for.
+
+        A variable's values share its interval in equal parts.
+        """
+        sizes = np.array(self.sizes)
+        picks = np.minimum((points * sizes).astype(np.int32), sizes - 1).astype(np.int32)
+        for i, a, j, b in self.links:
+            picks[..., j][picks[..., i] == a] = b
+            picks[..., j][(picks[..., i] != a) & (picks[..., j] == b)] = b - 1
+        return picks
+
     def table(self) -> F64:
         """(d, most values of a variable) the values; `UNUSED` and missing ones are inf."""
         table = np.full((len(self.names), max(self.sizes)), math.inf)
@@ -110,11 +123,43 @@ class Space:
 def read_space(text: str, fixed: Mapping[str, float] | None = None) -> Space:
     """The space that a text like `K,Ref,C=0.1,0.2,0.4` stands for: names, some with own domains.
 
+    All are of the same scope; see `read_spaces`.  Raises `ParameterError`.
+    """
+    spaces = read_spaces(text, fixed)
+    if len(spaces) > 1:
+        raise ParameterError(f"'{text}' mixes parameters of {len(spaces)} scopes")
+    return next(iter(spaces.values()))
+
+
+def read_spaces(text: str, fixed: Mapping[str, float] | None = None) -> dict[Scope, Space]:
+    """The same for parameters of any scope: a space for each scope that has some, in its order.
+
     `fixed` has the agent's own values, by which strategies and the space's defaults go; default:
     the declared ones.
     Raises `ParameterError`.
     """
-    values = {name: float(PARAMETERS[name].default) for name in PER_SIMULATION} | dict(fixed or {})
+    values = {name: float(PARAMETERS[name].default) for name in tunable()} | dict(fixed or {})
+    domains, own = _domains(text, values)
+    _check(domains)
+    spaces = {}
+    for scope in TUNABLE:
+        chosen = {name: domain for name, domain in domains.items() if _scope_of(name) is scope}
+        if chosen:
+            spaces[scope] = _space(chosen, own, values)
+    return spaces
+
+
+def tunable() -> tuple[str, ...]:
+    """The names of the numbers that can be tuned."""
+    return tuple(name for scope in TUNABLE for name in parameters_of(scope))
+
+
+def _scope_of(name: str) -> Scope:
+    return PARAMETERS[STRATEGIES[name][0] if name in STRATEGIES else name].scope
+
+
+def _domains(text: str, values: Mapping[str, float]) -> tuple[dict[str, list[float]], set[str]]:
+    """The domains that a text names, and the names of those that it gives itself."""
     domains: dict[str, list[float]] = {}
     own: set[str] = set()
     name = ""
@@ -131,7 +176,7 @@ def read_space(text: str, fixed: Mapping[str, float] | None = None) -> Space:
             raise ParameterError(f"'{item}' is not a parameter; own domains look like K=0,10,50")
         if equals or name in own:
             domains[name].append(_number(name, value))
-    return _space(domains, own, values)
+    return domains, own
 
 
 def _is_number(text: str) -> bool:
@@ -143,7 +188,7 @@ def _is_number(text: str) -> bool:
 
 
 def _tunable(name: str) -> str:
-    known = (*PER_SIMULATION, *STRATEGIES)
+    known = (*tunable(), *STRATEGIES)
     if name not in known:
         raise ParameterError(f"'{name}' can't be tuned; those that can: {', '.join(known)}")
     return name
@@ -164,7 +209,7 @@ def _number(name: str, text: str) -> float:
     return float(PARAMETERS[name].parse(text))
 
 
-def _space(domains: dict[str, list[float]], own: set[str], values: Mapping[str, float]) -> Space:
+def _check(domains: Mapping[str, Sequence[float]]) -> None:
     if not domains:
         raise ParameterError("no parameter to tune")
     for name, (column, _, choices) in STRATEGIES.items():
@@ -175,6 +220,9 @@ def _space(domains: dict[str, list[float]], own: set[str], values: Mapping[str, 
     for name, domain in domains.items():
         if len(domain) < 2 or len(set(domain)) < len(domain):
             raise ParameterError(f"{name}: two or more different values are needed for tuning")
+
+
+def _space(domains: dict[str, list[float]], own: set[str], values: Mapping[str, float]) -> Space:
     names, links = list(domains), []
     if "K" in domains and "Ref" in domains and 0 in domains["K"]:
         domains["Ref"].append(UNUSED)
@@ -221,7 +269,7 @@ def _nearest(domain: Sequence[float], value: float) -> int:
 
 def _interval(name: str, domain: list[float], own: bool) -> tuple[float, float]:
     """Where continuous tuners choose: as declared, or between the ends of an own domain."""
-    declared = PARAMETERS[name].continuous if name in PER_SIMULATION else None
+    declared = None if name in STRATEGIES else PARAMETERS[name].continuous
     if declared is not None and not own:
         return declared
     finite = [value for value in domain if math.isfinite(value) and value != UNUSED]

@@ -1,6 +1,6 @@
 """The greatest of many changing values, found in logarithmic time: a tournament tree.
 
-A tree over S places (a power of two) is an array (2 S,): places are the leaves S.. 2 S - 1, and
+A tree with S leaves (a power of two) is an array (2 S,): the leaves are nodes S.. 2 S - 1, and
 each inner node i has the greater of 2 i and 2 i + 1.
 """
 
@@ -9,24 +9,24 @@ from __future__ import annotations
 import numpy as np
 
 from ggp_agent.search.kernel import part
-from ggp_agent.tuning.random_numbers import Dice, below
+from ggp_agent.tuning.random_numbers import Generator, below
 from ggp_agent.tuning.space import F64
 
-NOTHING = -1e30
-"""The value of a place without any."""
+EMPTY = -1e30
+"""The value of a leaf without any."""
 
 
-def new_trees(trees: int, places: int) -> F64:
+def new_trees(trees: int, leaves: int) -> F64:
     """(trees, 2 S) trees without values."""
-    size = 1 << max(1, (places - 1).bit_length())
-    return np.full((trees, 2 * size), NOTHING)
+    size = 1 << max(1, (leaves - 1).bit_length())
+    return np.full((trees, 2 * size), EMPTY)
 
 
 @part
-def play_all(tree: F64, places: int) -> None:
-    """Fill the inner nodes above the first `places` leaves."""
+def play_all(tree: F64, leaves: int) -> None:
+    """Fill the inner nodes above the first `leaves` leaves."""
     low = tree.shape[0] >> 2
-    span = (places + 1) >> 1
+    span = (leaves + 1) >> 1
     while low > 0:
         for node in range(low, low + span):
             tree[node] = max(tree[2 * node], tree[2 * node + 1])
@@ -35,9 +35,9 @@ def play_all(tree: F64, places: int) -> None:
 
 
 @part
-def replace(tree: F64, place: int, value: float) -> None:
-    """Give a place another value."""
-    node = (tree.shape[0] >> 1) + place
+def replace(tree: F64, leaf: int, value: float) -> None:
+    """Give a leaf another value."""
+    node = (tree.shape[0] >> 1) + leaf
     tree[node] = value
     while node > 1:
         node >>= 1
@@ -48,13 +48,13 @@ def replace(tree: F64, place: int, value: float) -> None:
 
 
 @part
-def winner(tree: F64, dice: Dice) -> int:
-    """The place with the greatest value; ties are broken by a coin at every node."""
+def winner(tree: F64, random: Generator) -> int:
+    """The leaf with the greatest value; ties are broken by a coin at every node."""
     size = tree.shape[0] >> 1
     node = 1
     while node < size:
         left, right = tree[2 * node], tree[2 * node + 1]
         node = 2 * node
-        if right > left or (right == left and below(dice, 2) == 1):
+        if right > left or (right == left and below(random, 2) == 1):
             node += 1
     return node - size

@@ -1,113 +1,87 @@
-"""What tuners have learned, as JSON values: for reports, traces and records."""
+"""What tuners have learned, as JSON values: for reports, traces and records.
+
+Means are goals, 0 where there are no samples; samples are simulations whose rewards are known.
+Several models or distributions are those of trees that are searched side by side: their samples are
+put together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ggp_agent.tuning.choosing import TUNED, ChoosingTuner
-from ggp_agent.tuning.cma_es import I64, CmaTuner
 from ggp_agent.tuning.model import ALL, FIRST, KNOWN, MEAN, Model
 from ggp_agent.tuning.space import F64, Space
-from ggp_agent.tuning.tuners import DiscreteTuner
 
-MOST_COMBINATIONS = 5
-"""Combinations that are told of: those with most samples."""
+MOST_SHOWN = 5
+"""Combinations that are shown: those with most samples."""
+
+Report = dict[str, Any]
+State = tuple[int, float, F64, F64]
+"""A search distribution: its samples and mean reward, its middle and spread (d,)."""
 
 
-def insight(name: str, space: Space, tuners: Sequence[DiscreteTuner | CmaTuner]) -> dict[str, Any]:
-    """What the tuners of all roles know; means are goals, 0 where there are no samples.
+def tuner_report(name: str, names: Sequence[str], roles: Sequence[Sequence[Report]]) -> Report:
+    """All that tuners of one kind know of the parameters `names`.
 
-    Samples are simulations whose rewards are known.  Several `tuners` are those of trees that are
-    searched side by side: their samples are put together.
+    For every role the reports of its tuners, each of other parameters, the shortest scope first.
     """
-    discrete = [tuner for tuner in tuners if not isinstance(tuner, CmaTuner)]
-    choosing = [tuner for tuner in tuners if isinstance(tuner, ChoosingTuner)]
-    if discrete:
-        models = [tuner.model for tuner in discrete]
-        roles = [_statistics(space, models, role) for role in range(len(models[0].arms))]
-    else:
-        evolutions = [tuner for tuner in tuners if isinstance(tuner, CmaTuner)]
-        roles = [_distribution(space, evolutions, role) for role in range(evolutions[0].roles)]
-    if choosing:
-        for role, known in enumerate(roles):
-            known["tuned"] = _decisions(choosing, role)
-    return {"tuner": name, "parameters": list(space.names), "roles": roles}
+    return {"tuner": name, "parameters": list(names), "roles": [merged(parts) for parts in roles]}
 
 
-def _arms(models: Sequence[Model], role: int, which: slice | I64) -> F64:
-    """(n, 4) some of a role's arms with the rewards of all models: MEAN and KNOWN."""
-    together = np.zeros_like(models[0].arms[role, which])
-    for model in models:
-        arms = model.arms[role, which]
-        together[:, KNOWN] += arms[:, KNOWN]
-        together[:, MEAN] += arms[:, KNOWN] * arms[:, MEAN]
-    together[:, MEAN] /= np.maximum(together[:, KNOWN], 1)
-    return together
+def merged(parts: Sequence[Report]) -> Report:
+    """One role's reports of several tuners, each of other parameters, as one.
+
+    Samples, their mean, and how many parameters were tuned at once are those of the first.
+    """
+    first, *others = parts
+    result = {**first, "favourite": _joined(part["favourite"] for part in parts)}
+    for part in others:
+        for key in ("values", "distribution"):
+            if key in part:
+                result[key] = {**result[key], **part[key]}
+        if "combinations" in part:
+            result["combinations"] = _one_table(result["combinations"], part["combinations"])
+        if "tuned" in part:
+            before, more = result["tuned"], part["tuned"]
+            favourites = [t["favourite"] for t in (before, more) if t["favourite"] != "none"]
+            table = _one_table(before["parameters"], more["parameters"])
+            favourite = _joined(favourites) or "none"
+            result["tuned"] = {**before, "parameters": table, "favourite": favourite}
+    return result
 
 
-def _statistics(space: Space, models: Sequence[Model], role: int) -> dict[str, Any]:
+def report_of_values(space: Space, models: Sequence[Model], role: int) -> Report:
+    """Samples and means of a role's values, and of the combinations with most samples."""
     first = models[0].shape[FIRST]
-    arms = _arms(models, role, slice(0, first[-1]))
+    arms = arms_together(models, role, slice(0, first[-1]))
     values = {}
     for i, (name, size) in enumerate(zip(space.names, space.sizes, strict=True)):
         labels = [space.label(i, pick) for pick in range(size)]
-        values[name] = {"values": labels, **_numbers(arms[first[i] : first[i] + size])}
+        values[name] = {"values": labels, **numbers_of(arms[first[i] : first[i] + size])}
     known = [model.arms[role, first[-1] :, KNOWN] > 0 for model in models]
     seen = np.flatnonzero(np.logical_or.reduce(known))  # few of what can be millions
-    combinations = _arms(models, role, first[-1] + seen)
-    most = np.argsort(-combinations[:, KNOWN], kind="stable")[:MOST_COMBINATIONS]
+    combinations = arms_together(models, role, first[-1] + seen)
+    most = np.argsort(-combinations[:, KNOWN], kind="stable")[:MOST_SHOWN]
     words = [space.describe(list(np.unravel_index(code, space.sizes))) for code in seen[most]]
     return {
         "samples": round(float(arms[ALL, KNOWN])),
         "mean": _goal(arms[ALL, MEAN]) if arms[ALL, KNOWN] > 0 else 0.0,
         "values": values,
-        "combinations": {"values": words, **_numbers(combinations[most])},
+        "combinations": {"values": words, **numbers_of(combinations[most])},
         "favourite": words[0] if words else "",
     }
 
 
-def _decisions(tuners: Sequence[ChoosingTuner], role: int) -> dict[str, Any]:
-    """Which variables were tuned, how many at once, and the set that was tuned most often."""
-    decided = [tuner.decided for tuner in tuners]
-    arms, first = _arms(decided, role, slice(None)), decided[0].shape[FIRST]
-    names, choices = tuners[0].decisions.names, tuners[0].decisions.sizes
-    sets = arms[first[-1] :]
-    sizes = np.array([code.bit_count() for code in range(len(sets))])
-    numbers = np.zeros((len(names) + 1, arms.shape[1]))
-    numbers[:, KNOWN] = np.bincount(sizes, sets[:, KNOWN])
-    totals = np.bincount(sizes, sets[:, KNOWN] * sets[:, MEAN])
-    numbers[:, MEAN] = totals / np.maximum(1, numbers[:, KNOWN])
-    most = np.unravel_index(int(np.argmax(sets[:, KNOWN])), choices)
-    return {
-        "parameters": {"values": list(names), **_numbers(arms[first[:-1] + TUNED])},
-        "number": {"values": [str(n) for n in range(len(numbers))], **_numbers(numbers)},
-        "favourite": " ".join(n for n, on in zip(names, most, strict=True) if on) or "none",
-    }
-
-
-def _numbers(arms: F64) -> dict[str, Any]:
-    known = arms[:, KNOWN] > 0
-    return {
-        "samples": [round(float(samples)) for samples in arms[:, KNOWN]],
-        "means": [_goal(mean) if k else 0.0 for mean, k in zip(arms[:, MEAN], known, strict=True)],
-    }
-
-
-def _goal(reward: float) -> float:
-    return round(100 * float(reward), 2)
-
-
-def _distribution(space: Space, tuners: Sequence[CmaTuner], role: int) -> dict[str, Any]:
+def report_of_distributions(space: Space, states: Sequence[State]) -> Report:
     """Of continuous values: the middle of the search distribution and how far it spreads.
 
     Of several distributions it is that of their mixture.
     """
-    counts, means, middles, spreads = map(
-        np.array, zip(*(t.state_of(role) for t in tuners), strict=True)
-    )
+    counts, means, middles, spreads = map(np.array, zip(*states, strict=True))
     samples = int(counts.sum())
     mean = float(counts @ means) / max(1, samples)
     middle = middles.mean(axis=0)
@@ -124,3 +98,35 @@ def _distribution(space: Space, tuners: Sequence[CmaTuner], role: int) -> dict[s
         },
         "favourite": " ".join(f"{name}={value:.3g}" for name, value in pairs),
     }
+
+
+def arms_together(models: Sequence[Model], role: int, which: slice | NDArray[np.int64]) -> F64:
+    """(n, 4) some of a role's arms with the rewards of all models: MEAN and KNOWN."""
+    together = np.zeros_like(models[0].arms[role, which])
+    for model in models:
+        arms = model.arms[role, which]
+        together[:, KNOWN] += arms[:, KNOWN]
+        together[:, MEAN] += arms[:, KNOWN] * arms[:, MEAN]
+    together[:, MEAN] /= np.maximum(together[:, KNOWN], 1)
+    return together
+
+
+def numbers_of(arms: F64) -> Report:
+    """Samples and mean goals of arms (n, 4)."""
+    known = arms[:, KNOWN] > 0
+    return {
+        "samples": [round(float(samples)) for samples in arms[:, KNOWN]],
+        "means": [_goal(mean) if k else 0.0 for mean, k in zip(arms[:, MEAN], known, strict=True)],
+    }
+
+
+def _one_table(first: Report, second: Report) -> Report:
+    return {key: [*first[key], *second[key]] for key in first}
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return " ".join(filter(None, texts))
+
+
+def _goal(reward: float) -> float:
+    return round(100 * float(reward), 2)

@@ -1,110 +1,96 @@
-"""The tuners by name (`ggp_agent.parameters.TUNERS`), and what they have in common."""
+"""The tuners by name, and the parameters that say which one works and what it tunes.
+
+A new tuner is a module and a line in `TUNERS`.  Nothing here loads the tuners themselves: a process
+that only has to know their names need not load numba.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import Protocol
-
-import numpy as np
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from ggp_agent.errors import ParameterError
-from ggp_agent.tuning.bandits import LOCAL, MAB, NMC, BanditTuner
-from ggp_agent.tuning.choosing import ChoosingTuner
-from ggp_agent.tuning.cma_es import CmaTuner
-from ggp_agent.tuning.evolution import EvolutionTuner
-from ggp_agent.tuning.model import Model, ask_at_random, new_model, tell_rewards
-from ggp_agent.tuning.ntbea import NtbeaTuner
-from ggp_agent.tuning.side_information import LsiTuner
-from ggp_agent.tuning.space import F64, I32, Space
+from ggp_agent.parameters import TABLE_1, Parameter, Scope, declare
+
+if TYPE_CHECKING:
+    from ggp_agent.tuning.space import Space
+    from ggp_agent.tuning.value_tuner import ValueTuner
+
+TUNABLE = (Scope.SIMULATION, Scope.BATCH, Scope.MOVE)
+"""Scopes of what can be tuned at all, the shortest first."""
+FREQUENT = (Scope.SIMULATION, Scope.BATCH)
+"""Those of which a game has thousands of samples."""
 
 
-class DiscreteTuner(Protocol):
-    """One tuner per role, side by side, that choose among numbered values.
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Where a tuner is made, and what it can tune."""
 
-    What is asked for is told sooner or later: most of it before the next `ask`, some after it.
-    """
+    maker: str
+    """MODULE.NAME within `ggp_agent.tuning` of what makes one of (space, roles, slots, seed)"""
+    scopes: tuple[Scope, ...] = TUNABLE
+    """those whose parameters it has enough samples for"""
 
-    model: Model
-    """statistics of values and combinations, and the combinations in flight"""
-
-    def ask(self, places: I32, weights: I32) -> None:
-        """Choose combinations for the `places` (n,), which are free; the model has them there.
-
-        Each is for so many simulations as its one of the `weights` (n,).
-        """
-
-    def tell(self, places: I32, totals: F64, weights: I32) -> None:
-        """What simulations brought with the combinations at the `places` (n,), all different.
-
-        For each so many as its one of the `weights` (n,); `totals` (n, R) sum up the rewards of
-        every role, each in [0, 1].
-        """
+    def load(self) -> Callable[[Space, int, int, int], ValueTuner]:
+        """What makes one; loads its module."""
+        module, _, name = self.maker.partition(".")
+        maker: Callable[[Space, int, int, int], ValueTuner]
+        maker = getattr(import_module(f"ggp_agent.tuning.{module}"), name)
+        return maker
 
 
-class RandomTuner:
-    """`random`: a random combination for every simulation (Sironi, Winands 2019, section II).
-
-    How many are in flight makes no difference.
-    """
-
-    def __init__(self, space: Space, roles: int, most: int, seed: int) -> None:
-        self.model = new_model(space, roles, most, seed)
-
-    def ask(self, places: I32, weights: I32) -> None:
-        """See `DiscreteTuner.ask`."""
-        ask_at_random(self.model, places, weights)
-
-    def tell(self, places: I32, totals: F64, weights: I32) -> None:
-        """See `DiscreteTuner.tell`."""
-        tell_rewards(self.model, places, totals, weights)
-
-
-class FixedRandomTuner:
-    """`fixed-random`: one random combination for the whole game and all roles.
-
-    The opponent of the 2020 paper's section VI-D.  How many are in flight makes no difference.
-    """
-
-    def __init__(self, space: Space, roles: int, most: int, seed: int) -> None:
-        self.model = new_model(space, roles, most, seed)
-        ask_at_random(self.model, np.zeros(1, np.int32), np.ones(1, np.int32))
-        self.model.picks[:] = self.model.picks[0, 0].copy()
-
-    def ask(self, places: I32, weights: I32) -> None:
-        """See `DiscreteTuner.ask`."""
-
-    def tell(self, places: I32, totals: F64, weights: I32) -> None:
-        """See `DiscreteTuner.tell`."""
-        tell_rewards(self.model, places, totals, weights)
-
-
-Maker = Callable[[Space, int, int, int], DiscreteTuner | CmaTuner]
-
-TUNERS: dict[str, Maker] = {
-    "nmc": partial(BanditTuner, kind=NMC),
-    "lsi": LsiTuner,
-    "ea": EvolutionTuner,
-    "ntbea": NtbeaTuner,
-    "cmaes": CmaTuner,
-    "cmaes-restart": partial(CmaTuner, restarts=True),
-    "mab": partial(BanditTuner, kind=MAB),
-    "local": partial(BanditTuner, kind=LOCAL),
-    "choosing": ChoosingTuner,
-    "random": RandomTuner,
-    "fixed-random": FixedRandomTuner,
+TUNERS = {
+    "nmc": Kind("bandits.nmc"),
+    "lsi": Kind("side_information.LsiTuner", FREQUENT),
+    "ea": Kind("evolution.EvolutionTuner", FREQUENT),
+    "ntbea": Kind("ntbea.NtbeaTuner"),
+    "cmaes": Kind("cma_es.CmaTuner"),
+    "cmaes-restart": Kind("cma_es.restarting"),
+    "mab": Kind("bandits.mab"),
+    "local": Kind("bandits.local"),
+    "choosing": Kind("choosing.ChoosingTuner"),
+    "random-values": Kind("random_values.RandomValues"),
+    "fixed-random-values": Kind("random_values.FixedRandomValues"),
 }
 
 
-def make_tuner(
-    name: str, space: Space, roles: int, most: int, seed: int
-) -> DiscreteTuner | CmaTuner:
-    """The tuners of that name for `roles` roles and at most `most` simulations in flight.
+def find_tuner(name: str) -> Kind:
+    """The tuner of that name.  Raises `ParameterError` that lists those there are."""
+    try:
+        return TUNERS[name]
+    except KeyError:
+        raise ParameterError(f"unknown tuner '{name}'; known: {', '.join(TUNERS)}") from None
+
+
+def make_tuner(name: str, space: Space, roles: int, slots: int, seed: int) -> ValueTuner:
+    """The tuners of that name for `roles` roles, with combinations in so many slots.
 
     Raises `ParameterError` for an unknown name.
     """
-    try:
-        maker = TUNERS[name]
-    except KeyError:
-        raise ParameterError(f"unknown tuner '{name}'; known: {', '.join(TUNERS)}") from None
-    return maker(space, roles, most, seed)
+    return find_tuner(name).load()(space, roles, slots, seed)
+
+
+declare(
+    Parameter(
+        "tuner",
+        "off",
+        "what sets parameters anew while it searches, learning from rewards",
+        choices=("off", *TUNERS),
+        source=TABLE_1,
+    ),
+    Parameter(
+        "tune",
+        "",
+        "what it sets: names, some with their own values, or how many of K, Ref, C, epsilon, VO, "
+        "T (without those of no effect); selection, playout: whether it is used; none said: 2",
+        text="text like K,Ref,C=0.1,0.2,0.4",
+    ),
+    Parameter(
+        "tuner_samples",
+        0,
+        "budget of the tuner lsi; 0: estimated at the end of the start clock",
+        unit="simulations",
+    ),
+)

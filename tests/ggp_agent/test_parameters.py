@@ -8,7 +8,7 @@ import pytest
 
 from ggp_agent.agents import AGENTS, Agent, find_agent
 from ggp_agent.errors import ParameterError
-from ggp_agent.parameters import PARAMETERS, PER_SIMULATION, Parameter, Value
+from ggp_agent.parameters import PARAMETERS, Parameter, Scope, Value, declare, parameters_of
 
 
 class TestParse:
@@ -81,7 +81,7 @@ class TestParse:
             assert parameter.continuous == (0.0, ends[name])
             assert all(parameter.parse(str(v)) == v for v in parameter.discrete)
             assert "Table I" in parameter.source
-        assert set(defaults) <= set(PER_SIMULATION)
+        assert set(defaults) <= set(parameters_of(Scope.SIMULATION))
 
     def test_domains_in_words(self) -> None:
         assert PARAMETERS["C"].domain == "number in [0, 10]"
@@ -89,6 +89,30 @@ class TestParse:
         assert PARAMETERS["strategy"].domain == "mcts | random | legal"
         assert "inf" in PARAMETERS["simulations"].domain
         assert math.isinf(PARAMETERS["simulations"].high)
+
+
+class TestDeclarations:
+    def test_columns_are_in_order_of_declaration(self) -> None:
+        columns = ("C", "epsilon", "K", "Ref", "VO", "T", "FPU")
+        assert parameters_of(Scope.SIMULATION) == columns
+        assert parameters_of(Scope.BATCH) == ("tau",)
+        assert parameters_of(Scope.MOVE) == ("decay",)
+        assert PARAMETERS["simulations"].scope is Scope.MATCH
+
+    @pytest.mark.parametrize("name", ["tau", "decay"])
+    def test_domains_for_tuners_hold_the_default(self, name: str) -> None:
+        parameter = PARAMETERS[name]
+        assert parameter.default in parameter.discrete
+        assert parameter.continuous is not None
+        assert parameter.continuous[0] <= min(parameter.discrete)
+        assert max(parameter.discrete) <= parameter.continuous[1]
+        assert all(parameter.parse(str(value)) == value for value in parameter.discrete)
+
+    def test_a_name_is_declared_once(self) -> None:
+        before = dict(PARAMETERS)
+        with pytest.raises(ValueError, match="tau is declared twice"):
+            declare(Parameter("tau", 1.0, "again"))
+        assert before == PARAMETERS
 
 
 class TestAgents:

@@ -18,7 +18,7 @@ from ggp_agent.agents import Agent, find_agent
 from ggp_agent.errors import TournamentError
 from ggp_agent.manager.players import HttpPlayer
 from ggp_agent.search.parallel import threads_of
-from ggp_agent.tuning.self_adaptive import check_tuning
+from ggp_agent.tuning.tuned_parameters import check_tuning
 
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 

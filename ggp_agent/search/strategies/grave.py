@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ggp_agent.agents import Agent
-from ggp_agent.parameters import Parameter, Scope, column_of, declare
+from ggp_agent.parameters import TABLE_1, Parameter, Scope, column_of, declare
 from ggp_agent.search.blocks import open_amaf
 from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.memory import NO_BLOCK, UNIT, get_float, get_int, prefetch, put_float
@@ -30,7 +30,7 @@ from ggp_agent.search.slots import AMAF_TABLE, PLAYED
 from ggp_agent.search.strategies import uct
 from ggp_agent.search.strategies.candidates import Candidates
 from ggp_agent.search.strategies.plain import PlainSelection, exploration
-from ggp_agent.search.strategies.uct import FPU, TABLE_1, C
+from ggp_agent.search.strategies.uct import FPU, C
 from ggp_agent.search.tree import NO_NODE, OPEN, Tree
 from propnet.layout import I32, Lanes, Layout
 

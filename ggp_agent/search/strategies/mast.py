@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ggp_agent.parameters import Parameter, Scope, column_of, declare
+from ggp_agent.parameters import TABLE_1, Parameter, Scope, column_of, declare
 from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.memory import get_int
 from ggp_agent.search.plain_tree import Move, Values
@@ -25,7 +25,6 @@ from ggp_agent.search.scoring import draw_near_best
 from ggp_agent.search.strategies.candidates import Candidates
 from ggp_agent.search.strategies.move_history import shuffle_ties
 from ggp_agent.search.strategies.plain import PlainPlayout, draw_among_best
-from ggp_agent.search.strategies.uct import TABLE_1
 from propnet import kernels
 from propnet.choice import CHANCE_PLANES
 from propnet.layout import U64, Lanes, Layout

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ggp_agent.parameters import Parameter, Scope, column_of, declare
+from ggp_agent.parameters import TABLE_1, Parameter, Scope, column_of, declare
 from ggp_agent.search.kernel import part
 from ggp_agent.search.plain_tree import Node, Values
 from ggp_agent.search.roots import root_of_log
@@ -19,8 +19,6 @@ from ggp_agent.search.strategies.plain import PlainSelection, exploration
 
 if TYPE_CHECKING:
     from ggp_agent.search.arrays import Arrays
-
-TABLE_1 = "Sironi, Liu, Winands: Self-Adaptive MCTS in GGP (2020), Table I"
 
 declare(
     Parameter(

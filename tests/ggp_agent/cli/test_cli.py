@@ -165,7 +165,7 @@ class TestAgents:
         listed = json.loads(run("agents", "--json").out)["parameters"]
         parameters = {parameter["name"]: parameter for parameter in listed}
         assert parameters["K"]["discrete"][-1] == "inf"
-        assert parameters["K"]["per_simulation"] and not parameters["memory"]["per_simulation"]
+        assert (parameters["K"]["scope"], parameters["memory"]["scope"]) == ("simulation", "match")
 
 
 class TestAnalyze:

@@ -12,6 +12,7 @@ import pytest
 
 from ggp_agent.agents import Agent, find_agent
 from ggp_agent.mind.worker import native_search
+from ggp_agent.parameters import Scope
 from ggp_agent.search.final import RootMove, choose_move, put_together
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.parallel import ParallelSearch, share_of, threads_of
@@ -177,8 +178,10 @@ def test_trees_go_on_through_a_match() -> None:
 
 def middle_of(search: NativeSearch, role: int) -> F64:
     """The middle of a role's search distribution."""
-    assert isinstance(search.tuner, SelfAdaptive) and isinstance(search.tuner.tuner, CmaTuner)
-    return search.tuner.tuner.state_of(role)[2]
+    assert isinstance(search.tuner, SelfAdaptive)
+    tuner = search.tuner.tuners[Scope.SIMULATION]
+    assert isinstance(tuner, CmaTuner)
+    return tuner.state_of(role)[2]
 
 
 @pytest.mark.parametrize("tuner", ["ntbea", "choosing", "cmaes", "lsi"])

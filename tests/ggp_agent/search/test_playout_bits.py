@@ -24,7 +24,7 @@ def numbers(rows: U64, lanes: int) -> list[int]:
 
 @pytest.mark.parametrize(("count", "playouts"), [(1, 1), (100, 1), (100, 3), (512, 1), (31, 16)])
 def test_every_lane_has_its_simulations_chance(count: int, playouts: int) -> None:
-    tuned = find_agent("ap-random").with_settings(["tune=epsilon=0,0.25,0.7,1", "memory=32"])
+    tuned = find_agent("ap-random-values").with_settings(["tune=epsilon=0,0.25,0.7,1", "memory=32"])
     tuner = adaptive(tuned, 2, 512, seed=1)
     search = NativeSearch(machine_of("connectFour").network, 0, tuned, 1, tuner)
     search.simulate(count, playouts)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ggp_agent.agents import find_agent
+from ggp_agent.parameters import Scope
 from ggp_agent.search.arrays import EDGES, TRANSITIONS
 from ggp_agent.search.blocks import statistics
 from ggp_agent.search.memory import UNIT
@@ -17,6 +18,7 @@ from ggp_agent.search.settings import F32, F64
 from ggp_agent.search.slots import IDLE, PICKS
 from ggp_agent.search.strategies.move_history import GOALS, TIMES
 from ggp_agent.tuning.cma_es import CmaTuner
+from ggp_agent.tuning.discrete import DiscreteTuner
 from ggp_agent.tuning.model import ALL, ASKED, FIRST, KNOWN, MEAN
 from ggp_agent.tuning.self_adaptive import adaptive
 from ggp_agent.tuning.tuners import TUNERS
@@ -200,23 +202,27 @@ def test_tuners_are_told_everything(name: str) -> None:
     assert max(left) > 0
     assert not search._arrays.settings.left.any()
     assert search._arrays.settings.free.tolist() == list(range(512))
-    if isinstance(tuner.tuner, CmaTuner):  # without what comes after its generation
-        assert 0 <= 12000 - tuner.tuner.state_of(0)[0] < 3000
+    learned = tuner.tuners[Scope.SIMULATION]
+    if isinstance(learned, CmaTuner):  # without what comes after its generation
+        assert 0 <= 12000 - learned.state_of(0)[0] < 3000
         return
-    arms = tuner.tuner.model.arms[:, ALL]
+    assert isinstance(learned, DiscreteTuner)
+    arms = learned.model.arms[:, ALL]
     assert arms[:, KNOWN].tolist() == [12000, 12000]
-    if name != "fixed-random":
+    if name != "fixed-random-values":
         assert arms[:, ASKED].tolist() == [12000, 12000]
 
 
-@pytest.mark.parametrize("name", ["random", "nmc", "ntbea", "lsi", "ea"])
+@pytest.mark.parametrize("name", ["random-values", "nmc", "ntbea", "lsi", "ea"])
 def test_rewards_go_to_the_values_that_brought_them(name: str) -> None:
     tuned = find_agent(f"ap-{name}").with_settings(
         ["in_flight=512", "ramp=0", "simulations=12000", "memory=64", "tune=2"]
     )
     tuner = adaptive(tuned, 2, 512, seed=1)
     assert tuner is not None
-    model = tuner.tuner.model  # type: ignore[union-attr]
+    learned = tuner.tuners[Scope.SIMULATION]
+    assert isinstance(learned, DiscreteTuner)
+    model = learned.model
     search = NativeSearch(machine_of(UNEVEN).network, 0, tuned, 1, tuner)
     arrays, ask = search._arrays, tuner.ask
     values, begun = np.zeros((512, 2), np.int32), np.zeros(512, np.int32)
@@ -249,7 +255,7 @@ def test_rewards_go_to_the_values_that_brought_them(name: str) -> None:
     assert sums == pytest.approx(totals[:, arms], rel=1e-4, abs=0.1)
 
 
-@pytest.mark.parametrize("name", ["random", "nmc", "cmaes"])
+@pytest.mark.parametrize("name", ["random-values", "nmc", "cmaes"])
 def test_values_stay_while_a_playout_goes_on(name: str) -> None:
     tuned = find_agent(f"ap-{name}").with_settings(["memory=64", "tune=2"])
     tuner = adaptive(tuned, 2, 512, seed=1)

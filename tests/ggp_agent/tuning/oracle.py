@@ -12,7 +12,7 @@ import numpy as np
 
 from ggp_agent.tuning.cma_es import CmaTuner
 from ggp_agent.tuning.space import Space, read_space
-from ggp_agent.tuning.tuners import DiscreteTuner
+from ggp_agent.tuning.value_tuner import ValueTuner
 
 Picks = tuple[int, ...]
 
@@ -120,15 +120,25 @@ def spread(chosen: Sequence[Picks], count: int, share: int) -> list[Picks]:
     return [chosen[simulation // share] for simulation in range(count)]
 
 
-def ask(tuner: DiscreteTuner | CmaTuner, count: int, share: int = 1) -> Any:
-    """Ask for combinations for `count` simulations, at the first places."""
+def ask(tuner: ValueTuner, count: int, share: int = 1) -> Any:
+    """Ask for combinations for `count` simulations, in the first slots; returns their picks."""
+    return tuner.picks_at(_ask(tuner, count, share))
+
+
+def ask_points(tuner: CmaTuner, count: int, share: int = 1) -> Any:
+    """The same, as points of the unit cube."""
+    return tuner.points_at(_ask(tuner, count, share))
+
+
+def _ask(tuner: ValueTuner, count: int, share: int) -> Any:
     number = math.ceil(count / share)
     weights = np.minimum(share, count - share * np.arange(number)).astype(np.int32)
-    picks = tuner.ask(np.arange(number, dtype=np.int32), weights)
-    return picks if isinstance(tuner, CmaTuner) else tuner.model.picks[:number].copy()
+    slots = np.arange(number, dtype=np.int32)
+    tuner.ask(slots, weights)
+    return slots
 
 
-def tell(tuner: DiscreteTuner | CmaTuner, rewards: Any, share: int = 1) -> None:
+def tell(tuner: ValueTuner, rewards: Any, share: int = 1) -> None:
     """Tell the rewards (count, R) of the simulations asked for last."""
     firsts = np.arange(0, len(rewards), share)
     totals = np.add.reduceat(rewards.astype(np.float64), firsts, axis=0)
@@ -137,14 +147,14 @@ def tell(tuner: DiscreteTuner | CmaTuner, rewards: Any, share: int = 1) -> None:
 
 
 def run(
-    tuner: DiscreteTuner, rewards: dict[Picks, float] | float, count: int, batch: int
+    tuner: ValueTuner, rewards: dict[Picks, float] | float, count: int, batch: int
 ) -> list[Picks]:
     """Ask and tell; rewards by combination, 0 for others, or one for all."""
     chosen: list[Picks] = []
     while len(chosen) < count:
         picks = rows(ask(tuner, batch))
         told = [rewards if isinstance(rewards, float) else rewards.get(p, 0.0) for p in picks]
-        roles = tuner.model.picks.shape[1]
+        roles = tuner.picks_at(np.zeros(1, np.int32)).shape[1]
         tell(tuner, np.tile(np.array(told, np.float32)[:, None], (1, roles)))
         chosen += picks
     return chosen[:count]

@@ -9,17 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ggp_agent.tuning.choosing import (
-    C_DEFAULT,
-    C_TUNED,
-    C_VALUE,
-    DOUBT,
-    TUNED,
-    ChoosingTuner,
-)
+from ggp_agent.tuning.choosing import TUNED, ChoosingTuner, Constants
 from ggp_agent.tuning.model import ASKED, FIRST, KNOWN
 from ggp_agent.tuning.space import Space, read_space
-from ggp_agent.tuning.tuner_report import insight
 from tests.ggp_agent.tuning.oracle import (
     FLIGHTS,
     SPACES,
@@ -33,6 +25,7 @@ from tests.ggp_agent.tuning.oracle import (
     tell,
 )
 
+CONSTANTS = Constants()
 OTHER_DEFAULTS = {
     "without GRAVE": read_space("K=0,10,100,Ref=0,50,C=0.1,0.2,0.4", {"K": 0.0}),
     "nothing else legal": read_space("K=0,10,100,Ref=50,100", {"Ref": 60.0}),
@@ -59,7 +52,7 @@ class Decisions:
         others = legal - {default}
         if default not in legal or not others:
             return len(legal) > 1 and self._is_best(i, picks[i], others)
-        stay = self.oracle.bound((f"of {i}", default), C_DEFAULT)
+        stay = self.oracle.bound((f"of {i}", default), CONSTANTS.default)
         tune = self._worth_of_tuning(i, others)
         if picks[i] == default:
             assert stay >= tune - 1e-9
@@ -71,12 +64,12 @@ class Decisions:
         if self.times[i] == 0:
             return 1.0
         keys = [key for value in others if (key := (f"of {i}", value)) in self.oracle.arms]
-        best = max((self.oracle.bound(key, -DOUBT) for key in keys), default=-math.inf)
+        best = max((self.oracle.bound(key, -CONSTANTS.doubt) for key in keys), default=-math.inf)
         n = max(1, self.oracle.frozen)
-        return best + C_TUNED * math.sqrt(math.log(n) / self.times[i])
+        return best + CONSTANTS.tuned * math.sqrt(math.log(n) / self.times[i])
 
     def _is_best(self, i: int, pick: int, others: set[int]) -> bool:
-        bounds = {value: self.oracle.bound((f"of {i}", value), C_VALUE) for value in others}
+        bounds = {value: self.oracle.bound((f"of {i}", value), CONSTANTS.value) for value in others}
         assert bounds[pick] >= max(bounds.values()) - 1e-6
         return True
 
@@ -147,7 +140,7 @@ def tune_where_only_c_matters(seed: int, batch: int) -> tuple[dict[str, Any], in
         chances = 0.4 + 0.3 * (picks[:, 2] == 3) - 0.05 * apart
         found += int(((picks[:, 2] == 3) & (apart == 0)).sum()) if start >= 6400 else 0
         tell(tuner, (dice.random(batch) < chances).astype(np.float32)[:, None])
-    return insight("choosing", space, [tuner])["roles"][0]["tuned"], found
+    return tuner.report(0)["tuned"], found
 
 
 @pytest.mark.parametrize(("batch", "games"), [(1, 6), (32, 16)])
@@ -169,7 +162,7 @@ def test_what_it_tells() -> None:
     space = SPACES["linked"]
     tuner = ChoosingTuner(space, 2, 8, 1)
     picks: Counter[Picks] = Counter(run(tuner, 0.25, 400, 8))
-    role = insight("choosing", space, [tuner])["roles"][0]["tuned"]
+    role = tuner.report(0)["tuned"]
 
     def tuned(picks: Picks) -> list[str]:
         # Ref is not tuned, but unused, where K = 0

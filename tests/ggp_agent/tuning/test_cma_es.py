@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ggp_agent.tuning.cma_es import PENALTY, CmaTuner, rounds_for
-from tests.ggp_agent.tuning.oracle import SPACES, ask, tell
+from ggp_agent.tuning.cma_es import CmaTuner, rounds_for
+from ggp_agent.tuning.cma_evolution import PENALTY
+from tests.ggp_agent.tuning.oracle import SPACES, ask_points, tell
 
 SPACE = SPACES["two"]
 
@@ -27,14 +28,14 @@ def test_one_simulation_per_individual_and_its_fitness() -> None:
         raw = [list(x) for x in evolution.individuals]
         rewards = {}
         for _ in raw:
-            point = ask(tuner, 1)[0, 0].copy()
+            point = ask_points(tuner, 1)[0, 0].copy()
             slot = int(evolution.at(np.array([tuner.first]))[0])
             assert slot not in rewards
             assert point.tolist() == np.clip(raw[slot], 0, 1).tolist()
             rewards[slot] = float(reward_at(point))
             tell(tuner, np.array([[rewards[slot]]], np.float32))
         outside = [((np.array(x) - np.clip(x, 0, 1)) ** 2).sum() for x in raw]
-        ask(tuner, 1)
+        ask_points(tuner, 1)
         tuner._next = tuner.first  # take back the choice that began the generation
         individuals, fitness = told[-1]
         assert individuals == raw
@@ -47,7 +48,7 @@ def test_after_the_end_the_best_is_used(restarts: bool) -> None:
     tuner = CmaTuner(SPACE, 1, 1, seed=2, restarts=restarts)
     best, chosen = -1.0, np.zeros(2)
     for _ in range(6000):
-        point = ask(tuner, 1)[0, 0].copy()
+        point = ask_points(tuner, 1)[0, 0].copy()
         if tuner.is_fixed == [True]:
             break
         reward = float(reward_at(point))
@@ -58,13 +59,13 @@ def test_after_the_end_the_best_is_used(restarts: bool) -> None:
     assert chosen == pytest.approx([0.7, 0.2], abs=0.02)
     if not restarts:
         tell(tuner, np.zeros((1, 1), np.float32))
-        assert reward_at(ask(tuner, 1)[0, 0]) == pytest.approx(best, abs=1e-6)
+        assert reward_at(ask_points(tuner, 1)[0, 0]) == pytest.approx(best, abs=1e-6)
 
 
 def test_flat_fitness_does_not_stop_it() -> None:
     tuner = CmaTuner(SPACE, 1, 1, seed=1)
     for _ in range(600):
-        ask(tuner, 1)
+        ask_points(tuner, 1)
         tell(tuner, np.ones((1, 1), np.float32))
     assert tuner.is_fixed == [False]
 
@@ -75,7 +76,7 @@ def test_late_feedback_makes_generations_longer() -> None:
     size = len(before[0])
     batches = 0
     while [list(map(list, role.individuals)) for role in tuner._roles] == before:
-        points = ask(tuner, 16)
+        points = ask_points(tuner, 16)
         tell(tuner, reward_at(points))
         batches += 1
     assert abs(batches - 1 - rounds_for(16, 16) * size / 16) <= 1
@@ -85,7 +86,7 @@ def test_late_feedback_makes_generations_longer() -> None:
 
 def test_simulations_may_share_individuals() -> None:
     tuner = CmaTuner(SPACE, 1, 16, seed=1)
-    points = ask(tuner, 11, 4)
+    points = ask_points(tuner, 11, 4)
     assert points.shape == (3, 1, 2)
     slots = tuner._roles[0].at(np.arange(3)).tolist()
     tell(tuner, np.arange(11, dtype=np.float32)[:, None], 4)
@@ -99,13 +100,13 @@ def test_simulations_may_share_individuals() -> None:
 def test_individuals_take_turns_until_a_generation_is_over() -> None:
     tuner = CmaTuner(SPACE, 2, 64, seed=1)
     size, total, asked = len(tuner._roles[0].individuals), 0.0, []
-    points = ask(tuner, 50)
+    points = ask_points(tuner, 50)
     while tuner.version == 1:
         asked.extend(points[:, 1].tolist())
         rewards = reward_at(points)
         total += float(rewards[:, 1].sum())
         tell(tuner, rewards)
-        points = ask(tuner, 50)
+        points = ask_points(tuner, 50)
     assert asked[size:] == asked[:-size]
     assert len(set(map(tuple, asked))) == size
     assert len(asked) == pytest.approx(rounds_for(50, 64) * size, abs=50 + size)
@@ -118,14 +119,14 @@ def test_in_the_end_all_is_still_counted() -> None:
     for evolution in tuner._roles:
         evolution.ended = True
     for _ in range(200):
-        tell(tuner, reward_at(ask(tuner, 512)))
+        tell(tuner, reward_at(ask_points(tuner, 512)))
     assert tuner.state_of(0)[0] == 200 * 512
 
 
 def test_a_look_at_the_state_includes_what_was_told_last() -> None:
     tuner = CmaTuner(SPACE, 1, 64, seed=1)
     for _ in range(2):
-        tell(tuner, reward_at(ask(tuner, 64)))
+        tell(tuner, reward_at(ask_points(tuner, 64)))
     samples, mean, middle, spread = tuner.state_of(0)
     assert samples == 128
     assert 0 < mean < 1
@@ -133,7 +134,7 @@ def test_a_look_at_the_state_includes_what_was_told_last() -> None:
 
 
 def test_roles_evolve_apart_and_by_seed() -> None:
-    points = [ask(CmaTuner(SPACE, 2, 8, seed), 8).copy() for seed in (1, 1, 2)]
+    points = [ask_points(CmaTuner(SPACE, 2, 8, seed), 8).copy() for seed in (1, 1, 2)]
     assert np.array_equal(points[0], points[1])
     assert not np.array_equal(points[0], points[2])
     assert not np.array_equal(points[0][:, 0], points[0][:, 1])

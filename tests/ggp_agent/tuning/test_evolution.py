@@ -35,7 +35,7 @@ def test_generations(name: str) -> None:
         for _ in range(12):
             (picks,) = rows(ask(tuner, 1))
             people = people_of(tuner, 12)
-            individual = int(tuner._scores.candidate[0, 0])
+            individual = int(tuner._rewards.candidate[0, 0])
             assert individual not in fitness, "one simulation per individual"
             assert people[individual] == picks
             assert space.is_legal(picks)
@@ -53,7 +53,7 @@ def test_generations(name: str) -> None:
         assert all(person in allowed for person in elite)
         assert all(is_child(person, elite, name) for person in after[6:])
         # that one was of the new generation: its fitness starts from scratch
-        assert tuner._scores.table[0, :, 1].sum() == 0
+        assert tuner._rewards.table[0, :, 1].sum() == 0
         _take_back(tuner)
 
 
@@ -80,7 +80,7 @@ def test_children_by_crossover_alone_and_by_mutation_alone() -> None:
 def test_roles_meet_in_random_pairs() -> None:
     tuner = EvolutionTuner(SPACES["two"], 2, 50, 1)
     ask(tuner, 50)
-    pairs = tuner._scores.candidate[:50]
+    pairs = tuner._rewards.candidate[:50]
     assert sorted(pairs[:, 0].tolist()) == sorted(pairs[:, 1].tolist()) == list(range(50))
     assert (pairs[:, 0] != pairs[:, 1]).sum() > 40
 
@@ -88,11 +88,11 @@ def test_roles_meet_in_random_pairs() -> None:
 def test_late_feedback_makes_the_population_go_round_again() -> None:
     tuner = EvolutionTuner(SPACES["two"], 1, 30, 1, population=12, elite=6)
     ask(tuner, 30)
-    counts = np.bincount(tuner._scores.candidate[:30, 0], minlength=12)
+    counts = np.bincount(tuner._rewards.candidate[:30, 0], minlength=12)
     assert sorted(set(counts.tolist())) == [2, 3]
     before = people_of(tuner, 12)
     rewards = np.linspace(0, 1, 30, dtype=np.float32)
-    asked = tuner._scores.candidate[:30, 0].copy()
+    asked = tuner._rewards.candidate[:30, 0].copy()
     tell(tuner, rewards[:, None])
     means = {i: rewards[asked == i].mean() for i in range(12)}
     best = sorted(means, key=lambda i: -means[i])[:6]
@@ -108,6 +108,6 @@ def test_a_generation_waits_for_everybody() -> None:
     ask(tuner, 8)  # the last four, and four a second time
     assert people_of(tuner, 12) == before
     tell(tuner, np.ones((8, 1), np.float32))
-    assert set(tuner._scores.table[0, :, 1].tolist()) == {1.0, 2.0}
+    assert set(tuner._rewards.table[0, :, 1].tolist()) == {1.0, 2.0}
     ask(tuner, 1)
-    assert tuner._scores.table[0].sum() == 0
+    assert tuner._rewards.table[0].sum() == 0

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ggp_agent.tuning.ntbea import C, NtbeaTuner
+from ggp_agent.tuning.ntbea import EXPLORATION, NtbeaTuner
 from ggp_agent.tuning.space import Space
 from tests.ggp_agent.tuning.oracle import (
     SPACES,
@@ -54,7 +54,7 @@ def test_the_best_of_five_mutants_replaces_the_individual(
                     mutants = [tuple(mutant) for mutant in tuner._mutants[0].tolist()]
                     assert len(mutants) == 5
                     assert all(is_mutant(space, individual, mutant) for mutant in mutants)
-                    bounds = {mutant: oracle.landscape(mutant, C) for mutant in mutants}
+                    bounds = {mutant: oracle.landscape(mutant, EXPLORATION) for mutant in mutants}
                     assert bounds[picks] >= max(bounds.values()) - 1e-9
             oracle.ask(picks, len(everybody[number * share : (number + 1) * share]))
             individual = picks

@@ -8,21 +8,22 @@ import numpy as np
 import pytest
 
 from ggp_agent.agents import find_agent
-from ggp_agent.parameters import PER_SIMULATION
+from ggp_agent.parameters import Scope, parameters_of
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
 from ggp_agent.search.plain_tree import Position, Simulation
 from ggp_agent.search.settings import F32, new_settings, settings_row
-from ggp_agent.tuning.cma_es import CmaTuner
-from ggp_agent.tuning.model import ALL, KNOWN, MEAN
-from ggp_agent.tuning.self_adaptive import MOVES_AHEAD, SelfAdaptive, adaptive
-from ggp_agent.tuning.side_information import LsiTuner
+from ggp_agent.tuning.discrete import DiscreteTuner
+from ggp_agent.tuning.model import ALL, KNOWN, MEAN, Model
+from ggp_agent.tuning.self_adaptive import SelfAdaptive, adaptive
+from ggp_agent.tuning.side_information import MOVES_AHEAD, LsiTuner
 from ggp_agent.tuning.tuners import TUNERS
 from tests.ggp_agent.search.positions import machine_of, search_on
 
 FIRST = np.arange(512, dtype=np.int32)
 """Rows of settings."""
 ONES = np.ones(512, np.int32)
+PER_SIMULATION = parameters_of(Scope.SIMULATION)
 K, REF = PER_SIMULATION.index("K"), PER_SIMULATION.index("Ref")
 
 
@@ -31,6 +32,18 @@ def tuned(name: str, *settings: str, roles: int = 2) -> SelfAdaptive:
     result = adaptive(agent, roles, 64, seed=1)
     assert result is not None
     return result
+
+
+def model_of(tuner: SelfAdaptive, scope: Scope = Scope.SIMULATION) -> Model:
+    learned = tuner.tuners[scope]
+    assert isinstance(learned, DiscreteTuner)
+    return learned.model
+
+
+def lsi_of(tuner: SelfAdaptive) -> LsiTuner:
+    learned = tuner.tuners[Scope.SIMULATION]
+    assert isinstance(learned, LsiTuner)
+    return learned
 
 
 def asked(tuner: SelfAdaptive, count: int, roles: int = 2) -> F32:
@@ -43,7 +56,7 @@ def asked(tuner: SelfAdaptive, count: int, roles: int = 2) -> F32:
 
 
 def test_rows_have_the_tuned_values_and_the_agents_own() -> None:
-    tuner = tuned("ap-random", "tune=K=0,10,Ref=50,inf", "C=0.7")
+    tuner = tuned("ap-random-values", "tune=K=0,10,Ref=50,inf", "C=0.7")
     rows = asked(tuner, 64)
     pairs = {tuple(row) for row in rows[:, :, [K, REF]].reshape(-1, 2).tolist()}
     assert pairs == {(0, math.inf), (10, 50), (10, math.inf)}
@@ -56,7 +69,7 @@ def test_rows_have_the_tuned_values_and_the_agents_own() -> None:
 
 
 def test_strategies_are_rows_like_any_other() -> None:
-    rows = asked(tuned("ap-random", "tune=selection,playout", "K=500", "epsilon=0.25"), 64)
+    rows = asked(tuned("ap-random-values", "tune=selection,playout", "K=500", "epsilon=0.25"), 64)
     epsilon = PER_SIMULATION.index("epsilon")
     pairs = {tuple(row) for row in rows[:, :, [K, epsilon]].reshape(-1, 2).tolist()}
     assert pairs == {(0, 1), (0, 0.25), (500, 1), (500, 0.25)}
@@ -84,9 +97,9 @@ def test_the_native_search_tells_every_role_its_rewards(name: str, in_flight: in
     machine = machine_of("ticTacToe")
     search = NativeSearch(machine.network, 0, agent, 1, tuner)
     search_on(search)
-    if isinstance(tuner.tuner, CmaTuner):
+    if name.startswith("cmaes"):
         return
-    first, second = tuner.tuner.model.arms[:, ALL]
+    first, second = model_of(tuner).arms[:, ALL]
     assert first[KNOWN] == second[KNOWN] == 256
     assert first[MEAN] + second[MEAN] == pytest.approx(1, abs=1e-4)  # a zero-sum game
     total = sum(move.total for move in search.root_moves())
@@ -106,10 +119,9 @@ def test_the_plain_search_does_too() -> None:
     search._back_up = noted  # type: ignore[method-assign]
     search_on(search)
     values = np.array(used)[:, :, K]
-    assert set(values.ravel().tolist()) <= set(tuner._table[0].tolist())
+    assert set(values.ravel().tolist()) <= set(tuner.spaces[Scope.SIMULATION].domains[0])
     assert len(np.unique(values)) > 3
-    assert not isinstance(tuner.tuner, CmaTuner)
-    assert tuner.tuner.model.arms[:, ALL, KNOWN].tolist() == [40, 40]
+    assert model_of(tuner).arms[:, ALL, KNOWN].tolist() == [40, 40]
 
 
 def test_statistics_live_for_the_game() -> None:
@@ -117,9 +129,8 @@ def test_statistics_live_for_the_game() -> None:
     asked(tuner, 40)
     tuner.tell(FIRST[:40], np.ones((40, 2)), ONES[:40])
     tuner.new_move()
-    assert not isinstance(tuner.tuner, CmaTuner)
-    assert tuner.tuner.model.arms[:, ALL, KNOWN].tolist() == [40, 40]
-    assert tuner.tuner.model.arms[:, ALL, MEAN].tolist() == [1, 1]
+    assert model_of(tuner).arms[:, ALL, KNOWN].tolist() == [40, 40]
+    assert model_of(tuner).arms[:, ALL, MEAN].tolist() == [1, 1]
 
 
 def test_lsi_learns_its_budget_by_the_start_clock() -> None:
@@ -130,13 +141,13 @@ def test_lsi_learns_its_budget_by_the_start_clock() -> None:
     search = NativeSearch(machine.network, 0, agent, 1, tuner)
     tuner.watch(search.trace)
     search_on(search)
-    assert isinstance(tuner.tuner, LsiTuner)
-    assert tuner.tuner.samples is None
+    assert lsi_of(tuner).samples is None
     moves = [machine.legal_moves(machine.initial_state, role)[0] for role in range(2)]
     search.enter(machine.next_state(machine.initial_state, moves), moves)
-    assert tuner.tuner.samples is not None
-    assert 5 <= tuner.tuner.samples / (200 * MOVES_AHEAD) <= 9  # moves of tic-tac-toe
-    assert tuned("sp-lsi", "tuner_samples=77").tuner.samples == 77  # type: ignore[union-attr]
+    samples = lsi_of(tuner).samples
+    assert samples is not None
+    assert 5 <= samples / (200 * MOVES_AHEAD) <= 9  # moves of tic-tac-toe
+    assert lsi_of(tuned("sp-lsi", "tuner_samples=77")).samples == 77
 
 
 @pytest.mark.parametrize("name", ["ap-ntbea", "ap-cmaes"])

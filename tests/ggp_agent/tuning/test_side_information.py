@@ -21,7 +21,7 @@ def test_the_stages_one_by_one() -> None:
         sampled = []
         for _ in values:
             (picks,) = rows(ask(tuner, 1))
-            value = values[int(tuner._scores.candidate[0, 0])]
+            value = values[int(tuner._rewards.candidate[0, 0])]
             assert picks[value[0]] == value[1]
             assert space.is_legal(picks)
             sampled.append(value)
@@ -29,7 +29,7 @@ def test_the_stages_one_by_one() -> None:
             sums[value] += reward
             tell(tuner, np.array([[reward]], np.float32))
         assert sorted(sampled) == values, "every value once in a pass"
-    assert tuner._scores.table[0, : len(values), 0].tolist() == pytest.approx(list(sums.values()))
+    assert tuner._rewards.table[0, : len(values), 0].tolist() == pytest.approx(list(sums.values()))
     evaluated: list[int] = []
     picks = rows(ask(tuner, 1))[0]
     assert tuner.stages == [HALVING]
@@ -45,7 +45,7 @@ def test_the_stages_one_by_one() -> None:
         for turn in range(share * len(alive)):
             if not (first and turn == 0):
                 picks = rows(ask(tuner, 1))[0]
-            candidate = int(tuner._scores.candidate[0, 0]) - len(values)
+            candidate = int(tuner._rewards.candidate[0, 0]) - len(values)
             assert candidates[candidate] == picks
             evaluated.append(candidate)
             reward = next(rewards)
@@ -110,7 +110,7 @@ def test_no_candidate_is_left_out_where_simulations_share_them() -> None:
     assert drawn > 4
     tried = []
     while int(tuner._lsi.state[0, ALIVE]) == drawn:
-        tried += tuner._scores.candidate[:2, 0].tolist()
+        tried += tuner._rewards.candidate[:2, 0].tolist()
         tell(tuner, np.ones((16, 1), np.float32), 8)
         ask(tuner, 16, 8)
     assert set(tried) == set(range(7, 7 + drawn))
@@ -121,10 +121,10 @@ def test_late_feedback_lets_the_passes_go_on() -> None:
     """A stage ends with a batch: what is over its share goes to the same values or candidates."""
     tuner = LsiTuner(SPACES["two"], 1, 64, 1, samples=40, candidates=8)
     run(tuner, 0.5, 64, 64)  # 30 would do
-    assert tuner._scores.table[0, :7, 1].sum() == 64
+    assert tuner._rewards.table[0, :7, 1].sum() == 64
     ask(tuner, 64)
     assert tuner.stages == [HALVING]
     alive = int(tuner._lsi.state[0, ALIVE])
-    counts = Counter(tuner._scores.candidate[:64, 0].tolist())
+    counts = Counter(tuner._rewards.candidate[:64, 0].tolist())
     assert len(counts) == alive
     assert max(counts.values()) - min(counts.values()) <= 1

@@ -10,9 +10,9 @@ import pytest
 
 from ggp_agent.agents import find_agent
 from ggp_agent.errors import ParameterError
-from ggp_agent.parameters import PARAMETERS
-from ggp_agent.tuning.self_adaptive import check_tuning, space_of, usual_parameters
+from ggp_agent.parameters import PARAMETERS, Scope
 from ggp_agent.tuning.space import UNUSED, read_space
+from ggp_agent.tuning.tuned_parameters import check_tuning, spaces_of, usual_parameters
 from tests.ggp_agent.tuning.oracle import SPACES
 
 
@@ -42,6 +42,7 @@ class TestReading:
         [
             ("", "no parameter"),
             ("solver", "can't be tuned"),
+            ("in_flight", "can't be tuned"),
             ("C,C", "twice"),
             ("C=0.1", "two or more"),
             ("C=0.1,0.1", "different"),
@@ -127,7 +128,7 @@ class TestDefaults:
 
     def test_the_agents_own_values_are_known(self) -> None:
         agent = find_agent("ap-nmc").with_settings(["tune=4", "epsilon=0.83"])
-        space = space_of(agent)
+        space = spaces_of(agent)[Scope.SIMULATION]
         assert space.describe(space.defaults) == "K=250 Ref=50 C=0.2 epsilon=0.8"
 
 
@@ -141,9 +142,27 @@ class TestAgents:
     def test_an_agent_with_a_tuner(self) -> None:
         agent = find_agent("ap-ntbea")
         assert (agent["tuner"], agent["selection"]) == ("ntbea", "grave")
-        assert space_of(agent).names == ("K", "Ref")
-        assert space_of(agent.with_settings(["tune=4"])).names[2:] == ("C", "epsilon")
-        assert find_agent("sp-fixed-random")["tuner"] == "fixed-random"
+        assert spaces_of(agent)[Scope.SIMULATION].names == ("K", "Ref")
+        (space,) = spaces_of(agent.with_settings(["tune=4"])).values()
+        assert space.names[2:] == ("C", "epsilon")
+        assert find_agent("sp-fixed-random-values")["tuner"] == "fixed-random-values"
+
+    def test_parameters_of_every_scope_have_a_space_of_their_own(self) -> None:
+        agent = find_agent("ap-nmc").with_settings(
+            ["tune=decay,K,tau=5,10,C,Ref", "playout=gibbs", "tau=9", "decay=0.3"]
+        )
+        spaces = spaces_of(agent)
+        assert {scope: space.names for scope, space in spaces.items()} == {
+            Scope.SIMULATION: ("K", "C", "Ref"),
+            Scope.BATCH: ("tau",),
+            Scope.MOVE: ("decay",),
+        }
+        assert list(spaces) == [Scope.SIMULATION, Scope.BATCH, Scope.MOVE]
+        assert [len(space.links) for space in spaces.values()] == [1, 0, 0]
+        words = [space.describe(space.defaults) for space in spaces.values()]
+        assert words == ["K=250 C=0.2 Ref=50", "tau=10", "decay=0.2"]
+        with pytest.raises(ParameterError, match="2 scopes"):
+            read_space("tau,decay")
 
     @pytest.mark.parametrize(
         ("name", "settings", "words"),
@@ -153,6 +172,10 @@ class TestAgents:
             ("uct-nmc", ["tune=epsilon"], "playout=mast"),
             ("sp-nmc", ["tune=selection"], "selection=grave"),
             ("uct-nmc", ["tune=playout"], "playout=mast"),
+            ("sp-nmc", ["tune=tau"], "playout=gibbs"),
+            ("uct-nmc", ["tune=decay"], "playout=mast or playout=gibbs"),
+            ("sp-lsi", ["tune=C,decay"], "decay can't be tuned by lsi: one value per move"),
+            ("sp-ea", ["tune=decay"], "decay can't be tuned by ea"),
             ("random-nmc", [], "does not search"),
             ("ap-nmc", ["tune=7"], "6 parameters"),
             ("ap-nmc", ["tune=0"], "6 parameters"),

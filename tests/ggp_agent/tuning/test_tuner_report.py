@@ -1,4 +1,4 @@
-"""What is told of tuning: per move by the search, in match records, and by `tuning-report`."""
+"""What is reported of tuning: per move by the search, in match records, and by `tuning-report`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ggp_agent.manager.runner import MatchSetup, run_match
 from ggp_agent.manager.tournament.in_process_player import SeatedAgent
 from ggp_agent.player.tuning_record import Course
 from ggp_agent.search.native import NativeSearch
-from ggp_agent.tuning.record_report import plot, read_told
+from ggp_agent.tuning.record_report import plot, read_role_reports
 from ggp_agent.tuning.self_adaptive import adaptive
 from tests.ggp_agent.search.positions import machine_of, search_on
 
 
-def insight_after(name: str, *settings: str) -> dict[str, Any]:
+def tuning_after(name: str, *settings: str) -> dict[str, Any]:
     """What 200 simulations of tic-tac-toe teach, 8 in flight."""
     agent = find_agent(name).with_settings(
         ["simulations=200", "in_flight=8", "ramp=0", "memory=16", *settings]
@@ -39,7 +39,7 @@ def insight_after(name: str, *settings: str) -> dict[str, Any]:
 
 
 def test_samples_and_means_of_values_and_combinations() -> None:
-    tuning = insight_after("ap-ntbea", "tune=K=0,100,Ref=0,50")
+    tuning = tuning_after("ap-ntbea", "tune=K=0,100,Ref=0,50")
     assert (tuning["tuner"], tuning["parameters"]) == ("ntbea", ["K", "Ref"])
     assert len(tuning["roles"]) == 2
     for role in tuning["roles"]:
@@ -58,7 +58,7 @@ def test_samples_and_means_of_values_and_combinations() -> None:
 
 
 def test_of_continuous_domains_the_distribution_is_told() -> None:
-    (first, second) = insight_after("sp-cmaes", "tune=C,epsilon")["roles"]
+    (first, second) = tuning_after("sp-cmaes", "tune=C,epsilon")["roles"]
     assert first["samples"] == second["samples"] == 200
     assert set(first["distribution"]) == {"C", "epsilon"}
     for parameter in first["distribution"].values():
@@ -70,7 +70,7 @@ def test_of_continuous_domains_the_distribution_is_told() -> None:
 def test_which_parameters_are_tuned_is_told_from_move_to_move(tmp_path: Path) -> None:
     course = Course()
     for _ in range(3):
-        course.add({"tuning": insight_after("ap-choosing", "tune=4")})
+        course.add({"tuning": tuning_after("ap-choosing", "tune=4")})
     known = course.as_json()
     assert len(known["course_of_tuned"]) == 3
     names = set(known["course_of_tuned"][0][0].split())
@@ -82,12 +82,12 @@ def test_which_parameters_are_tuned_is_told_from_move_to_move(tmp_path: Path) ->
     for path, moves in ((record, "moves 1 to 3"), (trace, "moves 1 to 2")):
         shown = CliRunner().invoke(cli, ["tuning-report", "--no-plot", str(path)])
         assert shown.exit_code == 0, shown.output
-        (told, _) = read_told(path)
-        (stretch,) = told.stretches()
-        assert stretch[2] == f"{told.course[0]}; most tuned: {known['course_of_tuned'][0][0]}"
+        (report, _) = read_role_reports(path)
+        (stretch,) = report.stretches()
+        assert stretch[2] == f"{report.course[0]}; most tuned: {known['course_of_tuned'][0][0]}"
         assert f"{moves}: {stretch[2]}" in shown.output
-        assert sum(samples for _, samples, _ in told.tables["how many tuned"]) == 200
-        assert [name for name, _, _ in told.tables["tuned"]] == ["K", "Ref", "C", "epsilon"]
+        assert sum(samples for _, samples, _ in report.tables["how many tuned"]) == 200
+        assert [name for name, _, _ in report.tables["tuned"]] == ["K", "Ref", "C", "epsilon"]
 
 
 def test_without_tuning_nothing_is_told() -> None:
@@ -161,20 +161,20 @@ def test_traces_are_read_too(tmp_path: Path) -> None:
     lines.append({"match": "n", "role": "o", "number": 1})
     path = tmp_path / "trace.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)))
-    (told,) = read_told(path)
-    assert told.tables == {"C": [("0.1", 3, 50.0), ("0.2", 3, 60.0)]}
-    assert told.stretches() == [(1, 1, "C=0.1"), (2, 3, "C=0.2")]
-    plot([told], tmp_path / "plot.svg")
+    (report,) = read_role_reports(path)
+    assert report.tables == {"C": [("0.1", 3, 50.0), ("0.2", 3, 60.0)]}
+    assert report.stretches() == [(1, 1, "C=0.1"), (2, 3, "C=0.2")]
+    plot([report], tmp_path / "plot.svg")
     assert "<svg" in (tmp_path / "plot.svg").read_text()
     with pytest.raises(GameError, match="plot"):
-        plot([told], tmp_path / "no" / "plot.png")
+        plot([report], tmp_path / "no" / "plot.png")
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("nonsense", "neither"),
-        ("{}", "nothing of tuning"),
+        ("{}", "nothing about tuning"),
         ('{"x-tuning": {"0": {}}, "playerNamesFromHost": ["a"]}', "can't be read"),
         ('{"x-tuning": {"7": {}}, "playerNamesFromHost": ["a"]}', "can't be read"),
         ("[1]", "can't be read"),
@@ -185,4 +185,4 @@ def test_what_can_not_be_read_is_an_error(tmp_path: Path, text: str, words: str)
     path = tmp_path / "record.json"
     path.write_text(text)
     with pytest.raises(GameError, match=words):
-        read_told(path)
+        read_role_reports(path)
