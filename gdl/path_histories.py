@@ -33,7 +33,7 @@ from math import prod
 from gdl.errors import GroundingError
 from gdl.graphs import components
 from gdl.instantiation.engine import Instantiation
-from gdl.instantiation.plans import Functor, functor_of
+from gdl.instantiation.plan_code import Functor, functor_of
 from gdl.magic_sets import CURRENT_STATE, demand_driven
 from gdl.rules import Clause, Literal, Term, arguments_of, is_variable, name_of, variables_of
 

@@ -19,7 +19,8 @@ from collections.abc import Sequence
 
 from propnet.layout import HALF
 from propnet.network import Network
-from propnet.schedule import COMMIT, REGISTER, ROW, SLOT, Chunk, Operation, Schedule
+from propnet.phases import COMMIT
+from propnet.schedule import REGISTER, ROW, SLOT, Chunk, Operation, Schedule
 from propnet.vectors import WORDS
 
 ENTRY = "entry"

@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple
 
-from propnet.network import GOALS, POSITION, STEP, Network
+from propnet.network import Network
+from propnet.phases import GOALS, POSITION, STEP
 
-COMMIT = 3
-"""The phase behind the network's: fluents get their next values."""
 CODE_PHASES = 4
 CHUNK_EDGES = 200
 """Inputs of the gates of a chunk; compilers take more than linear time for long functions."""

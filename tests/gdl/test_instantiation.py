@@ -12,7 +12,7 @@ from gdl.errors import GroundingTimeout
 from gdl.grounding import needed
 from gdl.instantiation.engine import Instances, Instantiation
 from gdl.instantiation.memory import EXHAUSTED, LENGTH, append, extend, new_memory
-from gdl.instantiation.plans import Functor
+from gdl.instantiation.plan_code import Functor
 from gdl.instantiation.terms import begin, find, intern
 from gdl.magic_sets import demand_driven, possible
 from gdl.rules import Clause, Literal, RuleSheet

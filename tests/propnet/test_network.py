@@ -13,7 +13,8 @@ from gdl.grounding import ground
 from gdl.rules import RuleSheet
 from gdl.state_machine import order
 from propnet.layout import layout_of, unpack
-from propnet.network import GOALS, POSITION, STEP, Network, compile_network, describe
+from propnet.network import Network, compile_network, describe
+from propnet.phases import GOALS, POSITION, STEP
 from tests.conformance import shared_sheet
 from tests.small_sheets import SHEETS, small_sheet, tic_tac_toe
 
