@@ -26,17 +26,17 @@ from ggp_agent.errors import GameError
 from ggp_agent.library.boards import draw
 from ggp_agent.library.games import Game, find_game
 from ggp_agent.manager.local_player import LocalPlayer
-from ggp_agent.manager.players import HttpPlayer, Player
-from ggp_agent.manager.record import MatchRecord
-from ggp_agent.manager.runner import (
+from ggp_agent.manager.match_setup import (
     Event,
     MatchEnded,
     MatchSetup,
     MatchStarted,
     StateReached,
     new_match_id,
-    run_match,
 )
+from ggp_agent.manager.players import HttpPlayer, Player
+from ggp_agent.manager.record import MatchRecord
+from ggp_agent.manager.runner import run_match
 from ggp_agent.player.match import stated_roles
 from ggp_agent.player.workers import WorkerPool
 from ggp_agent.tuning.self_adaptive import check_tuning

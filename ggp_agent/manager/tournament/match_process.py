@@ -28,10 +28,11 @@ from gdl.rules import RuleSheet
 from gdl.state_machine import CHANCE_ROLE, StateMachine
 from ggp_agent.agents import tuners_of
 from ggp_agent.manager.local_player import LocalPlayer
+from ggp_agent.manager.match_setup import MatchSetup
 from ggp_agent.manager.players import HttpPlayer, Player
 from ggp_agent.manager.record import MatchRecord
 from ggp_agent.manager.referee import referee_machine
-from ggp_agent.manager.runner import MatchSetup, run_match
+from ggp_agent.manager.runner import run_match
 from ggp_agent.manager.tournament.in_process_player import SeatedAgent
 from ggp_agent.manager.tournament.job import Job
 from ggp_agent.manager.tournament.results import MatchResult, count_errors

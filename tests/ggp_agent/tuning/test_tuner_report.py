@@ -15,8 +15,9 @@ from ggp_agent.agents import find_agent
 from ggp_agent.cli import cli
 from ggp_agent.errors import GameError
 from ggp_agent.library.games import find_game
-from ggp_agent.manager.record import validate
-from ggp_agent.manager.runner import MatchSetup, run_match
+from ggp_agent.manager.match_setup import MatchSetup
+from ggp_agent.manager.record_validation import validate
+from ggp_agent.manager.runner import run_match
 from ggp_agent.manager.tournament.in_process_player import SeatedAgent
 from ggp_agent.player.tuning_record import Course
 from ggp_agent.search.native import NativeSearch

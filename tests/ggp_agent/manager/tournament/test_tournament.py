@@ -19,7 +19,7 @@ import pytest
 from gdl.state_machine import State, StateMachine
 from ggp_agent.errors import TournamentError, WorkerError
 from ggp_agent.library.games import find_game
-from ggp_agent.manager.record import validate
+from ggp_agent.manager.record_validation import validate
 from ggp_agent.manager.tournament import (
     MatchResult,
     Plan,
