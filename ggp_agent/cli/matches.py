@@ -136,7 +136,9 @@ def match(
             scramble=scramble,
         )
         watcher = _Watcher(chosen, sheet, machine.roles, silent=quiet or as_json)
-        record = run_async(_run(setup, seats, pool, directory, watcher))
+        record = run_async(
+            _run(setup, seats, pool, len(agents) - agents.count(None), directory, watcher)
+        )
     finally:
         machine.close()
     _report(record, machine.roles, sheet, directory, seed, as_json)
@@ -160,13 +162,17 @@ def _agent(text: str) -> Agent | None:
 
 
 async def _run(
-    setup: MatchSetup, players: list[Player], pool: WorkerPool, directory: Path, watcher: _Watcher
+    setup: MatchSetup,
+    players: list[Player],
+    pool: WorkerPool,
+    local: int,
+    directory: Path,
+    watcher: _Watcher,
 ) -> MatchRecord:
+    """Run a match when `local` workers are warm and the players over HTTP have been found."""
     try:
-        local = sum(isinstance(player, LocalPlayer) for player in players)
         await pool.prepare(local)
-        remote = [player for player in players if isinstance(player, HttpPlayer)]
-        await asyncio.gather(*(player.info() for player in remote))
+        await asyncio.gather(*(player.greet() for player in players))
         return await run_match(setup, players, record_directory=directory, on_step=watcher)
     finally:
         await asyncio.gather(*(player.close() for player in players))

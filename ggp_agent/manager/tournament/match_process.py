@@ -79,7 +79,7 @@ class Host:
         seats = [_seat(job, number, sheet, machine, pool) for number in range(len(job.seats))]
         try:
             if job.isolated:
-                await pool.prepare(sum(isinstance(seat, LocalPlayer) for seat in seats))
+                await pool.prepare(len(here))
                 begun = time.monotonic()
             record = await run_match(
                 _setup(job, sheet, machine),
@@ -153,7 +153,7 @@ def _result(
         errors=count_errors(record.errors, seated),
         effort=tuple(efforts),
         by_clock=job.by_clock,
-        cut_short=sum(p.cut_short for p in players if isinstance(p, SeatedAgent)),
+        cut_short=sum(player.cut_short for player in players),
         seconds=seconds,
         load=round(os.getloadavg()[0] / (os.cpu_count() or 1), 2),
         started=started.isoformat(timespec="seconds"),
