@@ -24,7 +24,7 @@ MOST_OF_IT = 0.8
 """Who stops after this share of the time, the simulations not done, was stopped by the clock."""
 
 
-class SeatedAgent:
+class InProcessPlayer:
     """`ggp_agent.manager.players.Player` for an agent; one match at a time, not scrambled.
 
     It thinks within `play`, which holds up everything else in the process.  The machine stays open.

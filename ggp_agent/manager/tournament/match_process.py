@@ -33,7 +33,7 @@ from ggp_agent.manager.players import HttpPlayer, Player
 from ggp_agent.manager.record import MatchRecord
 from ggp_agent.manager.referee import referee_machine
 from ggp_agent.manager.runner import run_match
-from ggp_agent.manager.tournament.in_process_player import SeatedAgent
+from ggp_agent.manager.tournament.in_process_player import InProcessPlayer
 from ggp_agent.manager.tournament.job import Job
 from ggp_agent.manager.tournament.results import MatchResult, count_errors
 from ggp_agent.mind.warming import warm_up
@@ -46,7 +46,7 @@ Say = Callable[..., None]
 log = logging.getLogger(__name__)
 
 
-class Host:
+class MatchRunner:
     """Runs one match after the other; keeps the reasoners of the games."""
 
     def __init__(self, say: Say) -> None:
@@ -112,7 +112,7 @@ def _seat(
     agent, seed = contestant.as_agent(job.simulations), (job.seed + number) % 2**32
     if job.isolated:
         return LocalPlayer(agent, pool, seed)
-    return SeatedAgent(agent, sheet, machine, seed)
+    return InProcessPlayer(agent, sheet, machine, seed)
 
 
 def _setup(job: Job, sheet: RuleSheet, machine: StateMachine) -> MatchSetup:
@@ -165,7 +165,7 @@ async def _serve(say: Say) -> None:
     reader = asyncio.StreamReader(limit=LINE_LIMIT)
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    host = Host(say)
+    runner = MatchRunner(say)
     running: asyncio.Task[None] | None = None
     while line := await reader.readline():
         command = json.loads(line)
@@ -174,11 +174,11 @@ async def _serve(say: Say) -> None:
             say(say="warm")
         else:
             Path(command["job"]["records"]).mkdir(parents=True, exist_ok=True)
-            running = asyncio.create_task(host.run(Job.from_json(command["job"])))
+            running = asyncio.create_task(runner.run(Job.from_json(command["job"])))
     if running is not None:
         running.cancel()
         await asyncio.wait({running})
-    host.close()
+    runner.close()
 
 
 def main() -> int:
