@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from gdl.errors import GroundingError, GroundingTimeout
 from gdl.instantiation.engine import Instantiation
-from gdl.magic_sets import demand_driven, possible
-from gdl.path_histories import without_histories
+from gdl.magic_sets import possible, with_magic_sets
+from gdl.path_histories import without_path_histories
 from gdl.rules import (
     Clause,
     Literal,
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 NEEDED_RELATIONS = frozenset({"role", "init", "next", "legal", "goal", "terminal"})
 
-WAYS = ("as they are", "on demand")
+WAYS = ("as they are", "magic sets")
 """The ways of grounding, in the order in which they are tried."""
 
 ALWAYS = 0
@@ -114,11 +114,11 @@ def ground(
     Raises `GroundingTimeout` when the budget is used up, `GroundingError` when the rules can't be
     grounded at all (unsafe rules, endless terms within the budget, no role).
     """
-    clauses = needed(without_histories(needed(rule_sheet.clauses())))
+    clauses = needed(without_path_histories(needed(rule_sheet.clauses())))
     makers: dict[str, Callable[[], Instantiation]] = {
         "as they are": lambda: _instantiation(clauses, "next", "legal", memory),
-        "on demand": lambda: _instantiation(
-            demand_driven(clauses), possible("true"), possible("does"), memory
+        "magic sets": lambda: _instantiation(
+            with_magic_sets(clauses), possible("true"), possible("does"), memory
         ),
     }
     try:

@@ -2,12 +2,12 @@
 
 A helper relation such as `(count ?x ?y ?z ?player 100)` is cheap for the few squares that a goal
 asks about and hopeless for all of them.  Prolog never sees the difference, a grounder does.  So
-each relation that is only called with some of its arguments known gets a guard, its *demand*: the
-known arguments of all calls, found by following the bodies from left to right (F. Bancilhon,
-D. Maier, Y. Sagiv, J. Ullman, "Magic Sets and Other Strange Ways to Implement Logic Programs",
-1986; here one binding pattern per relation, the one common to all its calls).
+each relation that is only called with some of its arguments known gets a guard, its *magic
+relation*: the known arguments of all calls, found by following the bodies from left to right
+(F. Bancilhon, D. Maier, Y. Sagiv, J. Ullman, "Magic Sets and Other Strange Ways to Implement Logic
+Programs", 1986; here one binding pattern per relation, the one common to all its calls).
 
-A demand must not depend on the state, or it would become part of the game.  It is therefore found
+A magic relation must not depend on the state, or it would become part of the game.  It is found
 in a *possible* copy of the rules, in which every fluent that can ever be true is, every move that
 can ever be legal is made, and what is negated is ignored.  The grounder evaluates that copy once
 and for all; the copy also tells it which fluents and moves there are.
@@ -21,13 +21,13 @@ from dataclasses import dataclass
 from gdl.encoding import KEYWORD_RELATIONS
 from gdl.rules import Clause, Literal, Term, arguments_of, name_of, variables_of
 
-POSSIBLE, DEMAND = "#possible ", "#demand "
+POSSIBLE, MAGIC = "#possible ", "#magic "
 """Prefixes of the relations made here."""
 
 CURRENT_STATE = frozenset({"true", "does"})
 
 
-def demand_driven(
+def with_magic_sets(
     clauses: Iterable[Clause], asked: Iterable[str] = KEYWORD_RELATIONS
 ) -> Iterator[Clause]:
     """The rules with guards, and the possible copy that the guards depend on.
@@ -153,7 +153,7 @@ class _Rewriting:
         if positions is None:
             return None
         known = tuple(arguments_of(atom)[i] for i in sorted(positions))
-        return Literal(True, (DEMAND + name_of(atom), *known))
+        return Literal(True, (MAGIC + name_of(atom), *known))
 
     def _as_possible(self, atom: Term) -> Term:
         name = name_of(atom)
@@ -162,7 +162,7 @@ class _Rewriting:
         return (POSSIBLE + name, *atom[1:]) if isinstance(atom, tuple) else POSSIBLE + name
 
     def clauses(self) -> Iterator[Clause]:
-        """Guarded rules, possible copies, and demands."""
+        """Guarded rules, possible copies, and the rules of the magic relations."""
         for rule in self.rules:
             guard = self._guard(rule.head)
             guards = (guard,) if guard else ()
@@ -175,7 +175,7 @@ class _Rewriting:
                 )
                 yield Clause(self._as_possible(rule.head), (*guards, *kept))
             for atom, _, before in self._calls(rule):
-                yield from self._demand(atom, before)
+                yield from self._magic_rule(atom, before)
         fluent, role, move = "?f", "?r", "?m"
         now = possible("true")
         yield Clause((now, fluent), (Literal(True, ("init", fluent)),))
@@ -188,8 +188,8 @@ class _Rewriting:
             ),
         )
 
-    def _demand(self, atom: Term, before: list[Literal]) -> Iterator[Clause]:
-        """The rule that what this call knows is asked for, from the literals that bind it."""
+    def _magic_rule(self, atom: Term, before: list[Literal]) -> Iterator[Clause]:
+        """The rule that this call adds to a magic relation, from the literals that bind it."""
         guard = self._guard(atom)
         assert guard is not None
         wanted = set(variables_of(guard.atom))

@@ -1,4 +1,4 @@
-"""Forgets histories: arguments that only keep a search from going in circles.
+"""Forgets path histories: arguments that only keep a search from going in circles.
 
 Some sheets look for a way from `?x` to `?y` and carry along what they have passed:
 
@@ -10,7 +10,7 @@ Some sheets look for a way from `?x` to `?y` and carry along what they have pass
 where `add` fails when `?e` is in the list already.  There are as many lists as there are paths, so
 that nothing can be grounded.  Yet the list makes no difference: a shortest chain of calls never
 makes the same call twice, so every `add` in it succeeds, and what holds without the list holds
-with it.  `without_histories` leaves a history out where it can prove just that:
+with it.  `without_path_histories` leaves such a history out where it can prove just that:
 
 1. The relations of a *family*, which call each other (`way`, `on`), have an argument each, the
    history, that is a variable in every head and is handed on to at most one call as it is or by a
@@ -21,6 +21,8 @@ with it.  `without_histories` leaves a history out where it can prove just that:
 3. All elements can be pushed, one after the other, and the tests hold for every result.  This is
    tried out for one order of the elements; the rules of push and tests don't tell the elements
    apart, so that it holds for every order.
+
+Longer than 300 lines: the three steps are one proof, to be read in one go.
 """
 
 from __future__ import annotations
@@ -33,8 +35,8 @@ from math import prod
 from gdl.errors import GroundingError
 from gdl.graphs import components
 from gdl.instantiation.engine import Instantiation
-from gdl.instantiation.plans import Functor, functor_of
-from gdl.magic_sets import CURRENT_STATE, demand_driven
+from gdl.instantiation.plan_code import Functor, functor_of
+from gdl.magic_sets import CURRENT_STATE, with_magic_sets
 from gdl.rules import Clause, Literal, Term, arguments_of, is_variable, name_of, variables_of
 
 MEMORY = 2**28
@@ -47,8 +49,8 @@ MOST_POSITIONS = 4096
 Rules = Mapping[Functor, Sequence[Clause]]
 
 
-def without_histories(clauses: Iterable[Clause]) -> list[Clause]:
-    """The clauses without the histories that can be proved to make no difference."""
+def without_path_histories(clauses: Iterable[Clause]) -> list[Clause]:
+    """The clauses without the path histories that can be proved to make no difference."""
     clauses = list(clauses)
     rules: dict[Functor, list[Clause]] = {}
     for clause in clauses:
@@ -57,9 +59,9 @@ def without_histories(clauses: Iterable[Clause]) -> list[Clause]:
         arities = [arity for _, arity in family]
         if prod(arities) <= MOST_POSITIONS:
             for positions in product(*map(range, arities)):
-                history = _History.of(rules, dict(zip(family, positions, strict=True)))
+                history = _PathHistory.of(rules, dict(zip(family, positions, strict=True)))
                 if history is not None and history.makes_no_difference():
-                    return without_histories(map(history.forgotten, clauses))
+                    return without_path_histories(map(history.forgotten, clauses))
     return clauses
 
 
@@ -142,7 +144,7 @@ def _flat(atom: Term) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _History:
+class _PathHistory:
     """A family of relations, and the position of the history in each."""
 
     rules: Rules
@@ -153,7 +155,7 @@ class _History:
     """the constants that others call the family with"""
 
     @classmethod
-    def of(cls, rules: Rules, position: Mapping[Functor, int]) -> _History | None:
+    def of(cls, rules: Rules, position: Mapping[Functor, int]) -> _PathHistory | None:
         """None where the arguments at these positions are no history."""
         steps = []
         for clause in chain.from_iterable(rules[relation] for relation in position):
@@ -298,7 +300,7 @@ class _History:
         needed = self._closure([*atoms, *((name, *"x" * arity) for name, arity in relations)])
         program = [*clauses, *chain.from_iterable(needed.values())]
         asked = [name for name, _ in relations]
-        work = Instantiation(list(demand_driven(program, asked)), [], MEMORY)
+        work = Instantiation(list(with_magic_sets(program, asked)), [], MEMORY)
         for slices, _ in enumerate(work.run()):
             if slices > MOST_SLICES:
                 raise GroundingError("this proof takes too long")

@@ -4,6 +4,9 @@ What the kernels do in loops over tables is straight-line code here; the results
 role's choice is several functions like those of `propnet.codegen`: some count its legal moves, one
 draws the ranks, some take the moves.  Numbers are lists of bit planes, the lowest bit first.
 Between the functions they are in slots.
+
+Longer than 300 lines: what a role's functions do and the operations they are written with are read
+side by side.
 """
 
 from __future__ import annotations

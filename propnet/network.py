@@ -2,7 +2,7 @@
 
 `compile_network` makes one from ground rules: factoring (`propnet.factoring`), then the passes of
 `propnet.gates.rebuilt` (constants, duplicates, merging, what feeds nothing), then an order of the
-gates in which a simulator can evaluate them in one sweep.
+gates in which a simulator can evaluate them in one sweep (`propnet.gate_order`).
 
 Nodes: 0 is false; then one source per fluent, per move (role by role) and per feedback; then the
 gates, sorted by *phase* and level:
@@ -23,14 +23,14 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from gdl.errors import GroundingError
-from gdl.grounding import ALWAYS, GroundProgram
-from gdl.kernel_cache import allocating_kernel
+from gdl.grounding import GroundProgram
 from gdl.rules import Term, write_term
-from gdl.state_machine import goal_value, order
-from propnet.factoring import IntArray, build, dependency_order, depends_on_own_negation, strata
-from propnet.gates import FALSE, NODES, TRUE, Gates, new_gates, rebuilt, room_for
-from propnet.phases import GOALS, PHASES, POSITION, STEP
+from propnet.dependencies import IntArray
+from propnet.factoring import build
+from propnet.gate_order import phases_and_levels, sorted_gates
+from propnet.gates import FALSE, Gates, new_gates, rebuilt, room_for
+from propnet.phases import PHASES
+from propnet.sources import Sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,102 +93,14 @@ class Network:
 
 def compile_network(program: GroundProgram) -> Network:
     """The network of a game.  Raises `GroundingError` for rules that negation makes circular."""
-    sources = _Sources.of(program)
+    sources = Sources.of(program)
     gates, outputs = _factored(program, sources)
     for inline in (True, False):
         gates, outputs = _pass(gates, outputs, inline)
     return _arranged(program, sources, gates, outputs)
 
 
-@dataclass(frozen=True, slots=True)
-class _Sources:
-    """The source nodes and the atoms they stand for."""
-
-    fluents: tuple[Term, ...]
-    moves: tuple[tuple[Term, ...], ...]
-    goal_values: tuple[tuple[int, ...], ...]
-    goal_atoms: tuple[int, ...]
-    order: IntArray
-    cut: IntArray
-    """(feedback,) atoms at which positive cycles are cut, lower strata first"""
-    cut_stratum: IntArray
-    """(feedback,) ascending"""
-    rule_first: IntArray
-    rules: IntArray
-
-    @classmethod
-    def of(cls, program: GroundProgram) -> _Sources:
-        atoms = program.atom_count
-        rules = np.argsort(program.heads, kind="stable").astype(np.int32)
-        rule_first = np.searchsorted(program.heads[rules], np.arange(atoms + 1)).astype(np.int32)
-        fluents = tuple(program.fluents)
-        moves = tuple(tuple(sorted(table, key=order)) for table in program.moves)
-        goal_values, goal_atoms = _goal_outputs(program)
-        is_source = np.zeros(atoms, np.bool_)
-        is_source[list(program.fluents.values())] = True
-        for table in program.moves:
-            is_source[list(table.values())] = True
-        arrays = rule_first, rules, program.offsets, program.bodies
-        ordered, cut, component = dependency_order(*arrays, is_source)
-        if depends_on_own_negation(component, *arrays):
-            raise GroundingError(
-                "the rules are not stratified: something depends on its own negation"
-            )
-        stratum = strata(component, *arrays)
-        cut_atoms = np.flatnonzero(cut).astype(np.int32)
-        cut_atoms = cut_atoms[np.argsort(stratum[cut_atoms], kind="stable")]
-        return cls(
-            fluents,
-            moves,
-            goal_values,
-            goal_atoms,
-            ordered,
-            cut_atoms,
-            stratum[cut_atoms],
-            rule_first,
-            rules,
-        )
-
-    @property
-    def move_count(self) -> int:
-        return sum(map(len, self.moves))
-
-    @property
-    def count(self) -> int:
-        return len(self.fluents) + self.move_count + len(self.cut)
-
-    @property
-    def span(self) -> IntArray:
-        bounds = 1 + len(self.fluents) + np.cumsum([0, *map(len, self.moves)])
-        return np.stack((bounds[:-1], bounds[1:]), axis=1).astype(np.int32)
-
-    def literals(self, program: GroundProgram) -> IntArray:
-        """(atoms,) the literals of what is a source, -1 for other atoms."""
-        literal_of = np.full(program.atom_count, -1, np.int32)
-        literal_of[ALWAYS] = TRUE
-        atoms = [program.fluents[fluent] for fluent in self.fluents]
-        for moves, table in zip(self.moves, program.moves, strict=True):
-            atoms += [table[move] for move in moves]
-        atoms += self.cut.tolist()
-        literal_of[atoms] = 2 * np.arange(1, len(atoms) + 1)
-        return literal_of
-
-
-def _goal_outputs(program: GroundProgram) -> tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]:
-    """Goal values per role, ascending (see `goal_value` for what counts), and their atoms."""
-    values, atoms = [], []
-    for table in program.goals:
-        usable = sorted(
-            (goal_value((value,)), atom)
-            for value, atom in table.items()
-            if goal_value((value,)) > 0 or value == "0"
-        )
-        values.append(tuple(value for value, _ in usable))
-        atoms += [atom for _, atom in usable]
-    return tuple(values), tuple(atoms)
-
-
-def _factored(program: GroundProgram, sources: _Sources) -> tuple[Gates, IntArray]:
+def _factored(program: GroundProgram, sources: Sources) -> tuple[Gates, IntArray]:
     literals, rules = len(program.bodies), len(program.heads)
     gates = new_gates(
         sources.count,
@@ -225,14 +137,12 @@ def _pass(gates: Gates, outputs: IntArray, inline: bool) -> tuple[Gates, IntArra
     return new, rebuilt(gates, new, outputs, inline)
 
 
-def _arranged(
-    program: GroundProgram, sources: _Sources, gates: Gates, outputs: IntArray
-) -> Network:
+def _arranged(program: GroundProgram, sources: Sources, gates: Gates, outputs: IntArray) -> Network:
     fluents, moves = len(sources.fluents), sources.move_count
     goals = len(sources.goal_atoms)
     bounds = np.cumsum([0, fluents, moves, 1, goals, len(sources.cut)])
-    phase, level = _phases_and_levels(gates, outputs, fluents, moves, goals, 1 + fluents + moves)
-    first, inputs, new_number = _sorted_gates(gates, phase, level)
+    phase, level = phases_and_levels(gates, outputs, fluents, moves, goals, 1 + fluents + moves)
+    first, inputs, new_number = sorted_gates(gates, phase, level)
     outputs = 2 * new_number[outputs >> 1] + (outputs & 1)
     next_, legal, terminal, goal, feedback = (outputs[low:high] for low, high in pairwise(bounds))
     counts = np.bincount(phase[sources.count + 1 :], minlength=PHASES)
@@ -253,64 +163,6 @@ def _arranged(
         feedback_phase=phase[1 + fluents + moves : 1 + sources.count].astype(np.int32),
         feedback_stratum=sources.cut_stratum,
     )
-
-
-@allocating_kernel
-def _phases_and_levels(
-    gates: Gates, outputs: IntArray, fluents: int, moves: int, goals: int, first_feedback: int
-) -> tuple[NDArray[np.int8], IntArray]:
-    """(nodes,) phase and level of every node; 0 for sources, but feedback has its phase."""
-    nodes, sources = gates.size[NODES], len(gates.group)
-    feedback = sources - first_feedback
-    level = np.zeros(nodes, np.int32)
-    dynamic = np.zeros(nodes, np.bool_)
-    dynamic[1 + fluents : first_feedback] = True
-    settled = False
-    while not settled:
-        for node in range(sources, nodes):
-            for i in range(gates.first[node], gates.first[node + 1]):
-                child = gates.inputs[i] >> 1
-                dynamic[node] |= dynamic[child]
-                level[node] = max(level[node], level[child] + 1)
-        settled = True
-        for k in range(feedback):
-            driver = outputs[len(outputs) - feedback + k] >> 1
-            if dynamic[driver] and not dynamic[first_feedback + k]:
-                dynamic[first_feedback + k] = True
-                settled = False
-    needed = np.zeros(nodes, np.bool_)  # for anything but goals
-    goal_low = fluents + moves + 1
-    for i in range(len(outputs)):
-        if i < goal_low or i >= goal_low + goals:
-            needed[outputs[i] >> 1] = True
-    for node in range(nodes - 1, sources - 1, -1):
-        if needed[node]:
-            for i in range(gates.first[node], gates.first[node + 1]):
-                needed[gates.inputs[i] >> 1] = True
-    phase = np.zeros(nodes, np.int8)
-    for node in range(first_feedback, sources):
-        phase[node] = STEP if dynamic[node] else POSITION
-    for node in range(sources, nodes):
-        phase[node] = STEP if dynamic[node] else (POSITION if needed[node] else GOALS)
-    return phase, level
-
-
-def _sorted_gates(
-    gates: Gates, phase: NDArray[np.int8], level: IntArray
-) -> tuple[IntArray, IntArray, IntArray]:
-    """The gates in order of phase and level: first, inputs, and old node → new node."""
-    nodes, sources = int(gates.size[NODES]), len(gates.group)
-    by_phase = sources + np.lexsort((level[sources:], phase[sources:nodes]))
-    old = np.concatenate((np.arange(sources), by_phase))
-    new_number = np.empty(nodes, np.int32)
-    new_number[old] = np.arange(nodes, dtype=np.int32)
-    counts = gates.first[1 : nodes + 1] - gates.first[:nodes]
-    counts[:sources] = 0
-    first = np.zeros(nodes + 1, np.int32)
-    np.cumsum(counts[old], out=first[1:])
-    inside = np.arange(first[-1]) - np.repeat(first[:-1], counts[old])
-    moved = gates.inputs[np.repeat(gates.first[old], counts[old]) + inside]
-    return first, (2 * new_number[moved >> 1] + (moved & 1)).astype(np.int32), new_number
 
 
 def describe(network: Network) -> Iterator[str]:

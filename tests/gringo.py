@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import clingo
 
 from gdl.encoding import Dialect, Encoder
-from gdl.instantiation.plans import Functor
+from gdl.instantiation.plan_code import Functor
 from gdl.rules import Clause, Term, arguments_of
 
 ASP = Dialect("not ", "!=", "=")

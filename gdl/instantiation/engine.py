@@ -21,15 +21,8 @@ from gdl.instantiation.joins import (
     evaluate,
 )
 from gdl.instantiation.memory import EXHAUSTED, I32, I64, LENGTH, Memory, new_memory
-from gdl.instantiation.plans import (
-    Code,
-    Functor,
-    Knowledge,
-    as_array,
-    functor_of,
-    plan_clause,
-    reads,
-)
+from gdl.instantiation.plan_code import Code, Functor, as_array, functor_of
+from gdl.instantiation.plans import Knowledge, plan_clause, reads
 from gdl.instantiation.terms import ARGUMENTS, CERTAIN, STATUS, TERMS, UNKNOWN, begin
 from gdl.instantiation.views import Tables, add_index
 from gdl.rules import Clause, Term, arguments_of, name_of

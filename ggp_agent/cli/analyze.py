@@ -20,6 +20,7 @@ from ggp_agent.cli.common import (
     agent_from,
     agent_options,
     game_argument,
+    gathered,
     json_option,
     new_seed,
     seed_option,
@@ -55,20 +56,20 @@ from ggp_agent.player.log_lines import one_line
 @agent_options
 @seed_option
 @json_option
+@gathered("agent", agent_from, "agent_name", "settings")
 def analyze(
     game: str,
     moves: str,
     role: str | None,
     seconds: float,
     most: int,
-    agent_name: str,
-    settings: tuple[str, ...],
+    agent: Agent,
     seed: int | None,
     as_json: bool,
 ) -> None:
     """Search a position of GAME and show what was found."""
     chosen, seed = find_game(game), new_seed(seed)
-    agent, sheet = agent_from(agent_name, settings), chosen.rule_sheet()
+    sheet = chosen.rule_sheet()
     machine = state_machine(sheet, "auto")
     try:
         state, joint_moves = _position(machine, sheet, moves)

@@ -13,7 +13,7 @@ import click
 from gdl.errors import GgpError
 from gdl.grounding import ground
 from ggp_agent.cli.bench_simulate import How, measure, simulation_header, simulation_line
-from ggp_agent.cli.common import json_option, new_seed, seed_option
+from ggp_agent.cli.common import gathered, json_option, new_seed, seed_option
 from ggp_agent.cli.measuring import in_own_process
 from ggp_agent.library.games import find_game
 from ggp_agent.system.cores import cores
@@ -23,6 +23,12 @@ from propnet.network import compile_network
 @click.group()
 def bench() -> None:
     """Measure speed."""
+
+
+def _how(
+    seconds: float, runs: int, kernel: str, width: str | None, threads: int, seed: int | None
+) -> How:
+    return How(seconds, runs, kernel, int(width or 0), threads or cores(), new_seed(seed))
 
 
 @bench.command()
@@ -64,22 +70,12 @@ def bench() -> None:
 @seed_option
 @click.option("--markdown", is_flag=True, help="A table in Markdown.")
 @json_option
-def simulate(
-    games: tuple[str, ...],
-    seconds: float,
-    runs: int,
-    kernel: str,
-    width: str | None,
-    threads: int,
-    seed: int | None,
-    markdown: bool,
-    as_json: bool,
-) -> None:
+@gathered("how", _how, "seconds", "runs", "kernel", "width", "threads", "seed")
+def simulate(games: tuple[str, ...], how: How, markdown: bool, as_json: bool) -> None:
     """Random playouts: transitions and games per second, and the time until they begin.
 
     Speeds of others are those that the design of this project quotes.
     """
-    how = How(seconds, runs, kernel, int(width or 0), threads or cores(), new_seed(seed))
     if not as_json:
         for line in simulation_header(markdown):
             click.echo(line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import secrets
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
@@ -21,6 +22,7 @@ from ggp_agent.tuning.tuners import TUNERS
 from propnet.machine import PropnetStateMachine
 
 T = TypeVar("T")
+V = TypeVar("V")
 TUNING = "ggp_agent.tuning"
 Decorator = Callable[[Callable[..., T]], Callable[..., T]]
 
@@ -68,6 +70,25 @@ def tuner_settings() -> list[str]:
 def _note_tuning(context: click.Context, option: click.Parameter, value: str | None) -> None:
     if value is not None:
         context.meta.setdefault(TUNING, []).append(f"{option.name}={value}")
+
+
+def gathered(
+    name: str, make: Callable[..., V], *options: str
+) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """Hands several options to a command as one value: `name`, made of them in their order.
+
+    It stands below the decorators of the options.  What `make` raises is the command's error.
+    """
+
+    def decorate(function: Callable[..., T]) -> Callable[..., T]:
+        @functools.wraps(function)
+        def call(**values: Any) -> T:
+            value = make(*(values.pop(option) for option in options))
+            return function(**values, **{name: value})
+
+        return call
+
+    return decorate
 
 
 def tuner_options(function: Callable[..., T]) -> Callable[..., T]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -14,6 +15,7 @@ from gdl.rules import RuleSheet, Term
 from gdl.state_machine import CHANCE_ROLE
 from ggp_agent.agents import Agent, find_agent, tuners_of
 from ggp_agent.cli.common import (
+    gathered,
     json_option,
     new_seed,
     run_async,
@@ -26,20 +28,34 @@ from ggp_agent.errors import GameError
 from ggp_agent.library.boards import draw
 from ggp_agent.library.games import Game, find_game
 from ggp_agent.manager.local_player import LocalPlayer
-from ggp_agent.manager.players import HttpPlayer, Player
-from ggp_agent.manager.record import MatchRecord
-from ggp_agent.manager.runner import (
+from ggp_agent.manager.match_setup import (
     Event,
     MatchEnded,
     MatchSetup,
     MatchStarted,
     StateReached,
     new_match_id,
-    run_match,
 )
+from ggp_agent.manager.players import HttpPlayer, Player
+from ggp_agent.manager.record import MatchRecord
+from ggp_agent.manager.runner import run_match
 from ggp_agent.player.match import stated_roles
 from ggp_agent.player.workers import WorkerPool
 from ggp_agent.tuning.tuned_parameters import check_tuning
+
+
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """Seconds to study the rules, and seconds for each move.  Raises `click.UsageError`."""
+
+    start: float
+    play: float
+
+    def __post_init__(self) -> None:
+        """Refuse what is no time."""
+        for name, clock in (("--start-clock", self.start), ("--play-clock", self.play)):
+            if not clock > 0:
+                raise click.UsageError(f"{name} must be more than 0 seconds, not {clock:g}")
 
 
 @click.command()
@@ -74,11 +90,11 @@ from ggp_agent.tuning.tuned_parameters import check_tuning
 @click.option("--quiet", is_flag=True, help="Show the result only.")
 @seed_option
 @json_option
+@gathered("clocks", Clocks, "start_clock", "play_clock")
 def match(
     game: str,
     players: tuple[str, ...],
-    start_clock: float,
-    play_clock: float,
+    clocks: Clocks,
     scramble: bool,
     directory: Path,
     quiet: bool,
@@ -93,9 +109,6 @@ def match(
     --tuner and --tune are for all agents that search and name no tuner themselves.
     """
     chosen, seed = find_game(game), new_seed(seed)
-    for name, clock in (("--start-clock", start_clock), ("--play-clock", play_clock)):
-        if not clock > 0:
-            raise click.UsageError(f"{name} must be more than 0 seconds, not {clock:g}")
     sheet = chosen.rule_sheet()
     roles = [role for role in stated_roles(sheet) if role != CHANCE_ROLE]
     if roles and len(players) != len(roles):
@@ -117,13 +130,15 @@ def match(
             game_url=f"file://{quote(str(chosen.path.parent.resolve()))}/v0/",
             sheet=sheet,
             machine=machine,
-            start_clock=start_clock,
-            play_clock=play_clock,
+            start_clock=clocks.start,
+            play_clock=clocks.play,
             seed=seed,
             scramble=scramble,
         )
         watcher = _Watcher(chosen, sheet, machine.roles, silent=quiet or as_json)
-        record = run_async(_run(setup, seats, pool, directory, watcher))
+        record = run_async(
+            _run(setup, seats, pool, len(agents) - agents.count(None), directory, watcher)
+        )
     finally:
         machine.close()
     _report(record, machine.roles, sheet, directory, seed, as_json)
@@ -147,13 +162,17 @@ def _agent(text: str) -> Agent | None:
 
 
 async def _run(
-    setup: MatchSetup, players: list[Player], pool: WorkerPool, directory: Path, watcher: _Watcher
+    setup: MatchSetup,
+    players: list[Player],
+    pool: WorkerPool,
+    local: int,
+    directory: Path,
+    watcher: _Watcher,
 ) -> MatchRecord:
+    """Run a match when `local` workers are warm and the players over HTTP have been found."""
     try:
-        local = sum(isinstance(player, LocalPlayer) for player in players)
         await pool.prepare(local)
-        remote = [player for player in players if isinstance(player, HttpPlayer)]
-        await asyncio.gather(*(player.info() for player in remote))
+        await asyncio.gather(*(player.greet() for player in players))
         return await run_match(setup, players, record_directory=directory, on_step=watcher)
     finally:
         await asyncio.gather(*(player.close() for player in players))

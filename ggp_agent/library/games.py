@@ -18,7 +18,7 @@ from typing import Any
 
 from gdl.rules import RuleSheet
 from ggp_agent.errors import GameError
-from ggp_agent.library.boards import BoardDescription
+from ggp_agent.library.board_descriptions import BoardDescription
 
 METADATA = "METADATA"
 KINDS = ("turn-taking", "simultaneous", "single-player")

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 
 from gdl.rules import RuleSheet, Term
 from gdl.state_machine import JointMove, State, StateMachine
-from ggp_agent.library.boards import LINE_WIDTH, BoardDescription, draw
+from ggp_agent.library.board_descriptions import LINE_WIDTH, BoardDescription
+from ggp_agent.library.boards import draw
 
 FIRST_STATES = 4
 """So many states from the start are drawn with all legal moves; of the rest, the last one."""

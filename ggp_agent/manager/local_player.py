@@ -14,6 +14,8 @@ from ggp_agent.protocol.messages import Abort, Play, Start, Stop
 class LocalPlayer:
     """`ggp_agent.manager.players.Player` for an agent; plays one match at a time."""
 
+    cut_short = 0
+
     def __init__(self, agent: Agent, pool: WorkerPool, seed: int) -> None:
         self._agent = agent
         self._maker = AgentMaker(agent, pool, seed)
@@ -25,6 +27,9 @@ class LocalPlayer:
     def name(self) -> str:
         """The agent's name."""
         return self._agent.name
+
+    async def greet(self) -> None:
+        """See `Player.greet`; it is here."""
 
     async def start(self, start: Start) -> None:
         """See `Player.start`."""

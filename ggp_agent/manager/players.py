@@ -42,6 +42,13 @@ class Player(Protocol):
     def name(self) -> str:
         """What records and boards call the player."""
 
+    @property
+    def cut_short(self) -> int:
+        """Moves for which the clock ran out before its simulations were done, where it tells."""
+
+    async def greet(self) -> None:
+        """See, before a match, that the player is there and what it is called."""
+
     async def start(self, start: Start) -> None:
         """Tell the rules; returns when the player is ready."""
 
@@ -60,6 +67,8 @@ class Player(Protocol):
 
 class HttpPlayer:
     """A player that listens at a URL, `http://host:port` with an optional path."""
+
+    cut_short = 0
 
     def __init__(self, url: str, name: str = "") -> None:
         self.url = _checked_url(url)
@@ -86,6 +95,10 @@ class HttpPlayer:
             )
         self.name = _header_safe(details.get("name", "")) or self.name
         return details.get("status", "unknown")
+
+    async def greet(self) -> None:
+        """Ask for `info`."""
+        await self.info()
 
     async def start(self, start: Start) -> None:
         """Send START; the text of the reply is of no interest."""

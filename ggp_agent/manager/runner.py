@@ -10,30 +10,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import random
-import re
-import secrets
-import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from gdl.errors import GgpError
-from gdl.rules import RuleSheet, Term, write_term
-from gdl.state_machine import CHANCE_ROLE, Move, State, StateMachine, order
+from gdl.rules import Term, write_term
+from gdl.state_machine import CHANCE_ROLE, Move, State, order
 from ggp_agent.errors import GameError
+from ggp_agent.manager.asking import Answer, ask_all
+from ggp_agent.manager.match_setup import Event, MatchEnded, MatchSetup, MatchStarted, StateReached
 from ggp_agent.manager.players import Player
-from ggp_agent.manager.record import (
-    CONNECTION_ERROR,
-    GAME_URL,
-    ILLEGAL,
-    NO_ERROR,
-    TIMEOUT,
-    MatchRecord,
-    state_text,
-)
+from ggp_agent.manager.record import ILLEGAL, NO_ERROR, MatchRecord, state_text
 from ggp_agent.manager.scramble import Names, PlainNames, Scrambler
 from ggp_agent.player.tuning_record import HasCourse
 from ggp_agent.protocol.messages import Abort, Play, Start, Stop
@@ -41,84 +31,9 @@ from ggp_agent.protocol.messages import Abort, Play, Start, Stop
 ABORT_SECONDS = 2.0
 """Longest wait for the replies to ABORT, all players together."""
 
-_MATCH_ID = re.compile(r"[A-Za-z0-9_.+-]+")
 _MAX_ERROR_TEXT = 200
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, kw_only=True)
-class MatchSetup:
-    """What is played, and how: everything about a match but its players.
-
-    Clocks and graces are seconds; a grace is how much longer than the clock the manager waits.
-    Raises `GameError` for values that no match can have.
-    """
-
-    match_id: str
-    game: str
-    game_url: str
-    sheet: RuleSheet
-    machine: StateMachine
-    start_clock: float
-    play_clock: float
-    seed: int
-    scramble: bool = False
-    tournament: str = ""
-    start_grace: float = 0.0
-    play_grace: float = 1.0
-
-    def __post_init__(self) -> None:
-        """Refuse what can't be."""
-        for name, seconds in (("start", self.start_clock), ("play", self.play_clock)):
-            if not (math.isfinite(seconds) and seconds > 0):
-                raise GameError(f"the {name} clock must be more than 0 seconds, not {seconds:g}")
-        if not _MATCH_ID.fullmatch(self.match_id):
-            raise GameError(
-                f"'{self.match_id}' can't be a match id; use letters, digits, '.', '_', '+', '-'"
-            )
-        if not GAME_URL.fullmatch(self.game_url):
-            raise GameError(f"the game's address must end in /vN/, unlike '{self.game_url}'")
-
-
-@dataclass(frozen=True, slots=True)
-class MatchStarted:
-    """A match is about to begin; the names of the players are in the order of the roles."""
-
-    match_id: str
-    game: str
-    roles: tuple[Term, ...]
-    player_names: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StateReached:
-    """The match is in a state; step 0 is the initial one, which no joint move led to.
-
-    `errors` and `thinking_times` (milliseconds) have one entry per role, "" and 0 for nothing.
-    """
-
-    step: int
-    fluents: frozenset[Term]
-    joint_move: tuple[Move, ...] | None
-    errors: tuple[str, ...]
-    thinking_times: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class MatchEnded:
-    """The match was played to its end; one goal value per role."""
-
-    goals: tuple[int, ...]
-
-
-Event = MatchStarted | StateReached | MatchEnded
-
-
-def new_match_id(game: str) -> str:
-    """A match id that no other match has: `local.ticTacToe.1795818797254-9f3a1c`."""
-    word = re.sub(r"[^A-Za-z0-9_+-]", "_", game) or "game"
-    return f"local.{word}.{time.time_ns() // 1_000_000}-{secrets.token_hex(3)}"
 
 
 async def run_match(
@@ -147,15 +62,6 @@ class _Position:
     legal_moves: tuple[tuple[Move, ...], ...]
     goals: tuple[int, ...] | None
     """Set in a terminal state only, where there are no legal moves."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """What came back from a player."""
-
-    text: str = ""
-    error: str = NO_ERROR
-    milliseconds: int = 0
 
 
 class _Match:
@@ -228,7 +134,7 @@ class _Match:
             )
 
         self.players_know = True
-        answers = await self._ask_all(start, setup.start_clock + setup.start_grace)
+        answers = await ask_all(self.seats, start, setup.start_clock + setup.start_grace)
         errors = [answer.error for answer in answers]
         times = [answer.milliseconds for answer in answers]
         self.record.started(errors, times)
@@ -238,7 +144,8 @@ class _Match:
     async def _step(self, position: _Position) -> _Position:
         self._check_legal_moves(position)
         play = Play(self.setup.match_id, self.last_moves)
-        answers = await self._ask_all(
+        answers = await ask_all(
+            self.seats,
             lambda player, _role: player.play(play),
             self.setup.play_clock + self.setup.play_grace,
         )
@@ -260,7 +167,8 @@ class _Match:
         self._note_tuning()
         self._save()
         stop = Stop(self.setup.match_id, self.last_moves)
-        await self._ask_all(
+        await ask_all(
+            self.seats,
             lambda player, _role: player.stop(stop),
             self.setup.play_clock + self.setup.play_grace,
         )
@@ -287,25 +195,13 @@ class _Match:
         if self.players_know:
             abort = Abort(self.setup.match_id)
             try:
-                await self._ask_all(lambda player, _role: player.abort(abort), ABORT_SECONDS)
+                await ask_all(self.seats, lambda player, _role: player.abort(abort), ABORT_SECONDS)
             except Exception:
                 log.exception("could not tell all players of the abort")
 
-    # --- Asking players ------------------------------------------------------------------------
+    # --- What players answered ------------------------------------------------------------------
 
-    async def _ask_all(
-        self, call: Callable[[Player, int], Coroutine[None, None, str | None]], limit: float
-    ) -> list[_Answer]:
-        """Call all players at once; the answers in the order of the roles."""
-
-        async def ask(role: int, player: Player | None) -> _Answer:
-            return _Answer() if player is None else await _ask(player, call(player, role), limit)
-
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(ask(role, seat)) for role, seat in enumerate(self.seats)]
-        return [task.result() for task in tasks]
-
-    def _choose(self, position: _Position, role: int, answer: _Answer) -> tuple[Move, str]:
+    def _choose(self, position: _Position, role: int, answer: Answer) -> tuple[Move, str]:
         """The move that counts for a role, and the entry for the record's errors."""
         legal = position.legal_moves[role]
         error = answer.error
@@ -366,22 +262,6 @@ class _Match:
     def _tell(self, event: Event) -> None:
         if self.on_step is not None:
             self.on_step(event)
-
-
-async def _ask(player: Player, call: Coroutine[None, None, str | None], limit: float) -> _Answer:
-    """One call within its limit; what goes wrong becomes an error entry."""
-    text, error = "", NO_ERROR
-    begun = time.monotonic()
-    try:
-        async with asyncio.timeout(limit):
-            text = await call or ""
-    except TimeoutError:
-        error = TIMEOUT
-        log.warning("%s did not answer within %g s", player.name, limit)
-    except (GgpError, OSError) as trouble:
-        error = CONNECTION_ERROR
-        log.warning("%s: %s", player.name, trouble)
-    return _Answer(text, error, round((time.monotonic() - begun) * 1000))
 
 
 def _seats(

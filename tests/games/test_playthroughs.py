@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ggp_agent.library.boards import LINE_WIDTH
+from ggp_agent.library.board_descriptions import LINE_WIDTH
 from ggp_agent.library.games import find_game
 from ggp_agent.library.playthroughs import playthrough
 from tests.games.machines import GOLDEN, KEYS, machine_of

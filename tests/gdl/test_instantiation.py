@@ -12,9 +12,9 @@ from gdl.errors import GroundingTimeout
 from gdl.grounding import needed
 from gdl.instantiation.engine import Instances, Instantiation
 from gdl.instantiation.memory import EXHAUSTED, LENGTH, append, extend, new_memory
-from gdl.instantiation.plans import Functor
+from gdl.instantiation.plan_code import Functor
 from gdl.instantiation.terms import begin, find, intern
-from gdl.magic_sets import demand_driven, possible
+from gdl.magic_sets import possible, with_magic_sets
 from gdl.rules import Clause, Literal, RuleSheet
 from ggp_agent.library.games import Game, games
 from tests.gringo import gringo
@@ -66,10 +66,10 @@ def _frame(fluents: str, moves: str) -> list[Clause]:
 
 def _assert_like_gringo(sheet: RuleSheet) -> None:
     plain = needed(sheet.clauses())
-    demanded = list(demand_driven(plain))
+    guarded = list(with_magic_sets(plain))
     for clauses, choices in (
         (plain, _frame("next", "legal")),
-        (demanded, _frame(possible("true"), possible("does"))),
+        (guarded, _frame(possible("true"), possible("does"))),
     ):
         relations = [*OUTPUT, ("terminal", 0)]
         work = Instantiation(clauses, choices, MEMORY)

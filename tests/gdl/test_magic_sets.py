@@ -1,4 +1,4 @@
-"""Grounding on demand: the same game by either way of grounding and by Prolog, of fewer rules."""
+"""Grounding with magic sets: the same game as otherwise and as by Prolog, of fewer rules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from gdl.errors import GroundingTimeout
 from gdl.grounding import WAYS, GroundProgram, ground
-from gdl.magic_sets import DEMAND, demand_driven
+from gdl.magic_sets import MAGIC, with_magic_sets
 from gdl.prolog import PrologStateMachine
 from gdl.rules import Clause, RuleSheet, Term, name_of, variables_of
 from propnet.machine import PropnetStateMachine
@@ -89,7 +89,7 @@ def _grounded(name: str, way: str) -> GroundProgram:
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", SHEETS)
 def test_each_way_alone_is_the_game_that_prolog_plays(name: str, way: str) -> None:
-    if name in ENDLESS and way != "on demand":
+    if name in ENDLESS and way != "magic sets":
         pytest.skip("it has no end")
     with closing(PrologStateMachine(RuleSheet.from_text(SHEETS[name], name))) as prolog:
         machine = PropnetStateMachine(compile_network(_grounded(name, way)))
@@ -104,56 +104,56 @@ def test_the_race_ends_where_only_one_way_does() -> None:
     assert set(program.legal[0]) > {("both", "1"), ("both", "6")}
 
 
-def _demanded(clauses: Iterable[Clause]) -> set[str]:
+def _guarded(clauses: Iterable[Clause]) -> set[str]:
     """The relations that have a guard."""
-    heads = (name_of(clause.head) for clause in demand_driven(clauses))
-    return {head.removeprefix(DEMAND) for head in heads if head.startswith(DEMAND)}
+    heads = (name_of(clause.head) for clause in with_magic_sets(clauses))
+    return {head.removeprefix(MAGIC) for head in heads if head.startswith(MAGIC)}
 
 
-def _demand(text: str, relation: str) -> set[tuple[Term, frozenset[Term]]]:
-    """The rules of a relation's demand: what is asked for, and where."""
-    clauses = demand_driven(RuleSheet.from_text(text).clauses())
+def _magic_rules(text: str, relation: str) -> set[tuple[Term, frozenset[Term]]]:
+    """The rules of a relation's magic relation: what is asked for, and where."""
+    clauses = with_magic_sets(RuleSheet.from_text(text).clauses())
     return {
         (head[1:], frozenset(atom for _, atom in body))
         for head, body in clauses
-        if name_of(head) == DEMAND + relation
+        if name_of(head) == MAGIC + relation
     }
 
 
 def test_what_has_to_be_complete_is_not_guarded() -> None:
     """What something static is the negation of, and all that this is made of."""
     clauses = list(RuleSheet.from_text(SHEETS["statically negated"]).clauses())
-    assert _demanded(clauses) == {"far"}
+    assert _guarded(clauses) == {"far"}
 
 
 def test_relations_without_arguments_are_not_guarded() -> None:
     clauses = RuleSheet.from_text(SHEETS["without arguments"]).clauses()
-    assert _demanded(clauses) == {"row"}
+    assert _guarded(clauses) == {"row"}
 
 
 def test_only_what_every_call_knows_is_asked_for() -> None:
     """`near` is called with its first argument, its second, both or neither; always its third."""
-    asked = {head for head, _ in _demand(SHEETS["different binding patterns"], "near")}
+    asked = {head for head, _ in _magic_rules(SHEETS["different binding patterns"], "near")}
     assert asked == {("1",), ("2",), ("3",), ("5",), ("?z",)}
     text = f"{FRAME} (<= (p ?x ?y) (n ?x) (n ?y)) (<= terminal (p 1 ?x)) (<= (goal r 1) (p ?x 1))"
-    assert _demand(text, "p") == set()
+    assert _magic_rules(text, "p") == set()
 
 
 def test_constants_are_asked_for_in_every_state() -> None:
     text = f"{FRAME} (<= (p ?x ?y) (true (at ?x)) (n ?y)) (<= terminal (p 1 6))"
-    assert _demand(text, "p") == {(("1", "6"), frozenset())}
+    assert _magic_rules(text, "p") == {(("1", "6"), frozenset())}
 
 
-def test_a_demand_depends_on_what_is_possible_not_on_the_state() -> None:
+def test_a_magic_relation_depends_on_what_is_possible_not_on_the_state() -> None:
     text = f"{FRAME} (<= (p ?x ?y) (n ?x) (n ?y)) (<= (goal r 1) (true (at ?x)) (p ?x 6))"
-    assert _demand(text, "p") == {(("?x", "6"), frozenset({("#possible true", ("at", "?x"))}))}
+    assert _magic_rules(text, "p") == {(("?x", "6"), frozenset({("#possible true", ("at", "?x"))}))}
 
 
 def test_no_guarded_rule_is_unsafe() -> None:
-    """Every variable of a demand's head is bound in its body."""
+    """Every variable of a magic rule's head is bound in its body."""
     for text in SHEETS.values():
-        for head, body in demand_driven(RuleSheet.from_text(text).clauses()):
-            if name_of(head).startswith(DEMAND):
+        for head, body in with_magic_sets(RuleSheet.from_text(text).clauses()):
+            if name_of(head).startswith(MAGIC):
                 bound = {v for positive, a in body if positive for v in variables_of(a)}
                 assert bound >= set(variables_of(head))
 

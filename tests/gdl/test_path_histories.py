@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from gdl.grounding import needed
-from gdl.path_histories import without_histories
+from gdl.path_histories import without_path_histories
 from gdl.prolog import PrologStateMachine
 from gdl.rules import RuleSheet, arguments_of, name_of
 from propnet.machine import PropnetStateMachine
@@ -63,7 +63,7 @@ NO_PROOF = {
 
 
 def _has_history(text: str) -> bool:
-    clauses = without_histories(needed(RuleSheet.from_text(text).clauses()))
+    clauses = without_path_histories(needed(RuleSheet.from_text(text).clauses()))
     arities = {len(arguments_of(c.head)) for c in clauses if name_of(c.head) == "way"}
     assert arities in ({2}, {3})
     return arities == {3}

@@ -15,8 +15,9 @@ from gdl.rules import RuleSheet, read_term, write_term
 from gdl.state_machine import State, StateMachine
 from ggp_agent.agents import find_agent
 from ggp_agent.errors import GameError
+from ggp_agent.manager.match_setup import MatchSetup
 from ggp_agent.manager.record import MatchRecord
-from ggp_agent.manager.runner import MatchSetup, run_match
+from ggp_agent.manager.runner import run_match
 from ggp_agent.mind.worker import make_thinker
 from propnet.machine import PropnetStateMachine
 from tests.ggp_agent.manager.fake_players import FakePlayer

@@ -17,9 +17,11 @@ import uvloop
 from gdl.rules import RuleSheet
 from ggp_agent.agents import Agent, find_agent
 from ggp_agent.library.games import find_game
+from ggp_agent.manager.match_setup import MatchSetup, new_match_id
 from ggp_agent.manager.players import HttpPlayer
-from ggp_agent.manager.record import MatchRecord, validate
-from ggp_agent.manager.runner import MatchSetup, new_match_id, run_match
+from ggp_agent.manager.record import MatchRecord
+from ggp_agent.manager.record_validation import validate
+from ggp_agent.manager.runner import run_match
 from ggp_agent.mind.warming import warm_up
 from ggp_agent.player.match import AgentMaker
 from ggp_agent.player.server import AgentServer

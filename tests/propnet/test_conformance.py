@@ -57,8 +57,8 @@ def test_shared_sheets(name: str) -> None:
 def test_both_ways_of_grounding_give_the_same_game(name: str) -> None:
     sheet = shared_sheet(name)
     programs = [ground(sheet, seconds=240, ways=[way]) for way in WAYS]
-    plain, on_demand = (PropnetStateMachine(compile_network(program)) for program in programs)
-    assert assert_agree(plain, on_demand, playouts=2, steps=40) > 2
+    plain, magic = (PropnetStateMachine(compile_network(program)) for program in programs)
+    assert assert_agree(plain, magic, playouts=2, steps=40) > 2
 
 
 @pytest.mark.slow

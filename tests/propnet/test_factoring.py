@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from propnet.factoring import build, dependency_order, depends_on_own_negation, strata
+from propnet.dependencies import dependency_order, depends_on_own_negation, strata
+from propnet.factoring import build
 from propnet.gates import FALSE, NODES, TRUE, new_gates
 from tests.naive import truth
 

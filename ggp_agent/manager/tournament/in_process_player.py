@@ -23,7 +23,7 @@ MOST_OF_IT = 0.8
 """Who stops after this share of the time, the simulations not done, was stopped by the clock."""
 
 
-class SeatedAgent:
+class InProcessPlayer:
     """`ggp_agent.manager.players.Player` for an agent; one match at a time, not scrambled.
 
     It thinks within `play`, which holds up everything else in the process.  The machine stays open.
@@ -34,11 +34,14 @@ class SeatedAgent:
         self.effort = Effort()
         self.course = Course()
         self.cut_short = 0
-        """Moves for which the clock ran out before the simulations were done."""
+        """See `Player.cut_short`."""
         self._agent, self._sheet, self._machine, self._seed = agent, sheet, machine, seed
         self._stopwatch = Stopwatch()
         self._play_clock = 0.0
         self._game: Game | None = None
+
+    async def greet(self) -> None:
+        """See `Player.greet`; it is here."""
 
     async def start(self, start: Start) -> None:
         """See `Player.start`."""

@@ -28,11 +28,12 @@ from gdl.rules import RuleSheet
 from gdl.state_machine import CHANCE_ROLE, StateMachine
 from ggp_agent.agents import tuners_of
 from ggp_agent.manager.local_player import LocalPlayer
+from ggp_agent.manager.match_setup import MatchSetup
 from ggp_agent.manager.players import HttpPlayer, Player
 from ggp_agent.manager.record import MatchRecord
 from ggp_agent.manager.referee import referee_machine
-from ggp_agent.manager.runner import MatchSetup, run_match
-from ggp_agent.manager.tournament.in_process_player import SeatedAgent
+from ggp_agent.manager.runner import run_match
+from ggp_agent.manager.tournament.in_process_player import InProcessPlayer
 from ggp_agent.manager.tournament.job import Job
 from ggp_agent.manager.tournament.results import MatchResult, count_errors
 from ggp_agent.mind.warming import warm_up
@@ -45,7 +46,7 @@ Say = Callable[..., None]
 log = logging.getLogger(__name__)
 
 
-class Host:
+class MatchRunner:
     """Runs one match after the other; keeps the reasoners of the games."""
 
     def __init__(self, say: Say) -> None:
@@ -78,7 +79,7 @@ class Host:
         seats = [_seat(job, number, sheet, machine, pool) for number in range(len(job.seats))]
         try:
             if job.isolated:
-                await pool.prepare(sum(isinstance(seat, LocalPlayer) for seat in seats))
+                await pool.prepare(len(here))
                 begun = time.monotonic()
             record = await run_match(
                 _setup(job, sheet, machine),
@@ -111,7 +112,7 @@ def _seat(
     agent, seed = contestant.as_agent(job.simulations), (job.seed + number) % 2**32
     if job.isolated:
         return LocalPlayer(agent, pool, seed)
-    return SeatedAgent(agent, sheet, machine, seed)
+    return InProcessPlayer(agent, sheet, machine, seed)
 
 
 def _setup(job: Job, sheet: RuleSheet, machine: StateMachine) -> MatchSetup:
@@ -152,7 +153,7 @@ def _result(
         errors=count_errors(record.errors, seated),
         effort=tuple(efforts),
         by_clock=job.by_clock,
-        cut_short=sum(p.cut_short for p in players if isinstance(p, SeatedAgent)),
+        cut_short=sum(player.cut_short for player in players),
         seconds=seconds,
         load=round(os.getloadavg()[0] / (os.cpu_count() or 1), 2),
         started=started.isoformat(timespec="seconds"),
@@ -164,7 +165,7 @@ async def _serve(say: Say) -> None:
     reader = asyncio.StreamReader(limit=LINE_LIMIT)
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    host = Host(say)
+    runner = MatchRunner(say)
     running: asyncio.Task[None] | None = None
     while line := await reader.readline():
         command = json.loads(line)
@@ -173,11 +174,11 @@ async def _serve(say: Say) -> None:
             say(say="warm")
         else:
             Path(command["job"]["records"]).mkdir(parents=True, exist_ok=True)
-            running = asyncio.create_task(host.run(Job.from_json(command["job"])))
+            running = asyncio.create_task(runner.run(Job.from_json(command["job"])))
     if running is not None:
         running.cancel()
         await asyncio.wait({running})
-    host.close()
+    runner.close()
 
 
 def main() -> int:

@@ -19,7 +19,7 @@ import pytest
 from ggp_agent import cli
 from ggp_agent.agents import AGENTS
 from ggp_agent.library import games as library
-from ggp_agent.manager.record import validate
+from ggp_agent.manager.record_validation import validate
 from ggp_agent.parameters import PARAMETERS
 from tests.ggp_agent.processes import (
     GUARD,

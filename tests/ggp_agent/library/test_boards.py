@@ -13,7 +13,9 @@ from rich.cells import cell_len
 from gdl.grounding import ground
 from gdl.rules import Term, read_term
 from ggp_agent.errors import GameError
-from ggp_agent.library.boards import LINE_WIDTH, BoardDescription, draw, guess_board
+from ggp_agent.library.board_descriptions import LINE_WIDTH, BoardDescription
+from ggp_agent.library.board_guesses import guess_board
+from ggp_agent.library.boards import draw
 from ggp_agent.library.games import find_game
 
 

@@ -17,6 +17,8 @@ class FakePlayer:
     It follows the match by the joint moves in PLAY alone, as a player over HTTP must.
     """
 
+    cut_short = 0
+
     def __init__(self, machine: StateMachine, sheet: RuleSheet, name: str = "fake") -> None:
         self.name = name
         self.machine = machine
@@ -25,6 +27,9 @@ class FakePlayer:
         self.role = -1
         self.state: State = None
         self.closed = False
+
+    async def greet(self) -> None:
+        """It is here."""
 
     async def start(self, start: Start) -> None:
         self.hear(start)

@@ -17,7 +17,8 @@ import pytest
 
 from gdl.errors import GgpError
 from gdl.rules import Term
-from ggp_agent.manager.record import MatchRecord, state_text, validate
+from ggp_agent.manager.record import MatchRecord, state_text
+from ggp_agent.manager.record_validation import validate
 from ggp_agent.manager.scramble import PlainNames
 from tests.ggp_agent.manager.machines import TIC_TAC_TOE
 

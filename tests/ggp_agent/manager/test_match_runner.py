@@ -17,17 +17,18 @@ from gdl.errors import GgpError, ReasonerError
 from gdl.rules import RuleSheet, Term
 from gdl.state_machine import JointMove, State
 from ggp_agent.errors import GameError
-from ggp_agent.manager.players import Player
-from ggp_agent.manager.record import MatchRecord, validate
-from ggp_agent.manager.runner import (
+from ggp_agent.manager.match_setup import (
     Event,
     MatchEnded,
     MatchSetup,
     MatchStarted,
     StateReached,
     new_match_id,
-    run_match,
 )
+from ggp_agent.manager.players import Player
+from ggp_agent.manager.record import MatchRecord
+from ggp_agent.manager.record_validation import validate
+from ggp_agent.manager.runner import run_match
 from ggp_agent.manager.scramble import Scrambler
 from ggp_agent.protocol.messages import Play, Start, Stop
 from tests.ggp_agent.manager.fake_players import (

@@ -15,9 +15,10 @@ from ggp_agent.agents import find_agent
 from ggp_agent.cli import cli
 from ggp_agent.errors import GameError
 from ggp_agent.library.games import find_game
-from ggp_agent.manager.record import validate
-from ggp_agent.manager.runner import MatchSetup, run_match
-from ggp_agent.manager.tournament.in_process_player import SeatedAgent
+from ggp_agent.manager.match_setup import MatchSetup
+from ggp_agent.manager.record_validation import validate
+from ggp_agent.manager.runner import run_match
+from ggp_agent.manager.tournament.in_process_player import InProcessPlayer
 from ggp_agent.player.tuning_record import Course
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.tuning.record_report import plot, read_role_reports
@@ -119,7 +120,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     settings = ["simulations=100", "in_flight=4", "memory=16"]
     players = [
-        SeatedAgent(find_agent(name).with_settings(settings), sheet, machine, seed)
+        InProcessPlayer(find_agent(name).with_settings(settings), sheet, machine, seed)
         for seed, name in enumerate(("sp-nmc", "ap-cmaes"))
     ]
     result = asyncio.run(run_match(setup, players))

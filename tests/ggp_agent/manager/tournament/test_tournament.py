@@ -19,7 +19,7 @@ import pytest
 from gdl.state_machine import State, StateMachine
 from ggp_agent.errors import TournamentError, WorkerError
 from ggp_agent.library.games import find_game
-from ggp_agent.manager.record import validate
+from ggp_agent.manager.record_validation import validate
 from ggp_agent.manager.tournament import (
     MatchResult,
     Plan,
@@ -30,7 +30,7 @@ from ggp_agent.manager.tournament import (
     run_tournament,
 )
 from ggp_agent.manager.tournament.contestants import Contestant
-from ggp_agent.manager.tournament.in_process_player import SeatedAgent
+from ggp_agent.manager.tournament.in_process_player import InProcessPlayer
 from ggp_agent.manager.tournament.job import Job
 from ggp_agent.manager.tournament.summary import summarize
 from ggp_agent.mind.warming import warm_up
@@ -391,12 +391,12 @@ async def _start_once(plan: Plan, directory: Path) -> None:
     file.close()
 
 
-class TestSeatedAgent:
+class TestInProcessPlayer:
     def test_a_budget_that_the_clock_cuts_short_is_noticed(self) -> None:
         sheet = find_game("connectFour").rule_sheet()
         machine = PropnetStateMachine.from_rules(sheet)
         agent = Contestant.parse("uct:in_flight=1:memory=64").as_agent(10**8)
-        player = SeatedAgent(agent, sheet, machine, seed=1)
+        player = InProcessPlayer(agent, sheet, machine, seed=1)
 
         async def play() -> str:
             await player.start(Start("m", "red", find_game("connectFour").text(), 2, 2))
@@ -412,7 +412,7 @@ class TestSeatedAgent:
         contestant = Contestant.parse("uct:seconds=0.05:memory=64")
         assert not contestant.needs_clock() and contestant.cores() == 1
         machine = PropnetStateMachine.from_rules(sheet)
-        player = SeatedAgent(contestant.as_agent(), sheet, machine, seed=1)
+        player = InProcessPlayer(contestant.as_agent(), sheet, machine, seed=1)
 
         async def play() -> str:
             await player.start(Start("m", "red", find_game("connectFour").text(), 1000, 1000))

@@ -1,0 +1,83 @@
+"""States and moves in and out of the lanes: packed states are transposed to rows, and back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gdl.kernel_cache import kernel
+from propnet.layout import HALF, I32, NONE, U64, Lanes, Layout
+from propnet.vectors import LANES, WORDS, load, read, shift_left, shift_right, splat, store
+
+_ONE = np.uint64(1)
+
+
+@kernel
+def transpose(block: U64) -> None:
+    """Transpose 64 x 64 bit matrices in place, `block` (64, WORDS) having one in each column.
+
+    Bit j of row i becomes bit i of row j (H. S. Warren, Hacker's Delight, 7-3).
+    """
+    width = 32
+    mask = splat(np.uint64(0x00000000FFFFFFFF))
+    while width > 0:
+        k = 0
+        while k < 64:  # swap the off-diagonal quarters of squares of 2 · width rows and columns
+            one, other = load(block, k), load(block, k + width)
+            swap = (shift_right(one, width) ^ other) & mask
+            store(block, k, one ^ shift_left(swap, width))
+            store(block, k + width, other ^ swap)
+            k = (k + width + 1) & ~width
+        width >>= 1
+        mask ^= shift_left(mask, width)
+
+
+@kernel
+def load_states(layout: Layout, lanes: Lanes, states: U64, count: int) -> None:
+    """Put packed states (count, state_words) into lanes 0 to count - 1; the rest become empty.
+
+    Where that is no more than half of all lanes, the other half is not in use until the next call.
+    """
+    block = lanes.block
+    lanes.half[0] = HALF if count <= LANES // 2 else 0
+    for part in range(states.shape[1]):
+        for i in range(64):
+            for word in range(WORDS):
+                lane = 64 * word + i
+                block[i, word] = states[lane, part] if lane < count else NONE
+        transpose(block)
+        for j in range(min(64, layout.fluents - 64 * part)):
+            store(lanes.values, 1 + 64 * part + j, load(block, j))
+
+
+@kernel
+def save_states(layout: Layout, lanes: Lanes, states: U64, count: int) -> None:
+    """The inverse of `load_states`: the fluents of lanes 0 to count - 1 as packed states."""
+    block = lanes.block
+    for part in range(states.shape[1]):
+        inside = min(64, layout.fluents - 64 * part)
+        for j in range(inside):
+            store(block, j, load(lanes.values, 1 + 64 * part + j))
+        for j in range(inside, 64):
+            store(block, j, splat(NONE))
+        transpose(block)
+        for lane in range(count):
+            states[lane, part] = block[lane & 63, lane >> 6]
+
+
+@kernel
+def set_moves(layout: Layout, lanes: Lanes, moves: I32, count: int) -> None:
+    """Joint moves from outside: `moves` (count, R), each a move's number in its role."""
+    for move in range(len(layout.legal)):
+        store(lanes.values, layout.first_move + move, splat(NONE))
+    for lane in range(count):
+        bit = _ONE << np.uint64(lane & 63)
+        for role in range(len(layout.span) - 1):
+            row = layout.first_move + layout.span[role] + moves[lane, role]
+            lanes.values[row, lane >> 6] |= bit
+
+
+@kernel
+def legal_rows(layout: Layout, lanes: Lanes, legal: U64) -> None:
+    """(M, WORDS) the lanes in which each move is legal, as plain rows."""
+    for move in range(len(layout.legal)):
+        store(legal, move, read(lanes.values, layout.legal[move]))
