@@ -17,6 +17,8 @@ import aiohttp
 from gdl.errors import RuleSheetError
 from gdl.kif import Expression, Source, read, write
 from ggp_agent.errors import PlayerError
+from ggp_agent.player.search_totals import SearchTotals
+from ggp_agent.player.tuning_record import TuningRecord
 from ggp_agent.protocol.messages import Abort, Info, Message, Play, Start, Stop
 
 MAX_REPLY_BYTES = 65_536
@@ -42,6 +44,14 @@ class Player(Protocol):
     def name(self) -> str:
         """What records and boards call the player."""
 
+    @property
+    def totals(self) -> SearchTotals | None:
+        """What its thinking took in the match; None where it does not tell."""
+
+    @property
+    def tuning(self) -> TuningRecord | None:
+        """How the tuning of its parameters went in the match; None where it does not tell."""
+
     async def start(self, start: Start) -> None:
         """Tell the rules; returns when the player is ready."""
 
@@ -60,6 +70,9 @@ class Player(Protocol):
 
 class HttpPlayer:
     """A player that listens at a URL, `http://host:port` with an optional path."""
+
+    totals: None = None
+    tuning: None = None
 
     def __init__(self, url: str, name: str = "") -> None:
         self.url = _checked_url(url)

@@ -17,7 +17,7 @@ from ggp_agent.agents import find_agent
 from ggp_agent.errors import GameError
 from ggp_agent.manager.record import MatchRecord
 from ggp_agent.manager.runner import MatchSetup, run_match
-from ggp_agent.mind.worker import make_thinker
+from ggp_agent.mind.search_factory import make_thinker
 from propnet.machine import PropnetStateMachine
 from tests.ggp_agent.manager.fake_players import FakePlayer
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from ggp_agent.agents import Agent, find_agent
+from ggp_agent.mind.search_factory import native_search
 from ggp_agent.mind.thinker import Interrupted
-from ggp_agent.mind.worker import native_search
 from ggp_agent.search.final import RootMove, choose_move, put_together
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.parallel import ParallelSearch, share_of, threads_of
