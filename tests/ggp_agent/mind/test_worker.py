@@ -23,6 +23,7 @@ from gdl.state_machine import StateMachine
 from ggp_agent.errors import ParameterError, WorkerError
 from ggp_agent.library.games import find_game
 from ggp_agent.mind import reasoners
+from ggp_agent.mind import worker as worker_module
 from ggp_agent.mind.agents import read_agent
 from ggp_agent.mind.search_factory import make_thinker
 from ggp_agent.mind.thinker import LegalThinker
@@ -425,7 +426,11 @@ class TestWords:
         desk.start(TTT, "x", "uct:C=99")
         assert "C must be" in desk.expect(Failed).text
 
-    def test_the_server_is_told_what_it_has_to_know_of_the_agent(self, desk: Desk) -> None:
+    def test_the_server_is_told_what_it_has_to_know_of_the_agent(
+        self, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        loaded: list[list[str]] = []
+        monkeypatch.setattr(worker_module, "warm_up", loaded.append)
         for text, profile in {
             "uct:threads=3:margin=0.5": AgentProfile("uct", 3, 0.5, uses_clock=True),
             "ap-nmc:threads=1:tune=C": AgentProfile("ap-nmc", 1, 0.2, uses_clock=True),
@@ -434,6 +439,7 @@ class TestWords:
         }.items():
             desk.worker.post(Warm(text))
             assert desk.expect(IsWarm) == IsWarm(profile)
+        assert loaded == [[], ["nmc"], [], []]
 
 
 class TestReasoners:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from gdl.errors import KifSyntaxError, Location
 from ggp_agent.errors import MessageError, PlayerError
-from ggp_agent.player.server import HEADERS, AgentServer, serve_until_signal
+from ggp_agent.player.server import HEADERS, AgentServer, check_address, serve_until_signal
 from ggp_agent.protocol.http_requests import Limits
 from ggp_agent.protocol.messages import Start
 
@@ -770,7 +770,7 @@ async def test_only_messages_of_the_match_break_its_silence() -> None:
         await client.start()
 
         def end_of_patience() -> float:
-            current = client.server._player._current
+            current = client.server._keeper._current
             assert current is not None and current.silence_timer is not None
             return current.silence_timer.when()
 
@@ -810,7 +810,7 @@ async def test_port_in_use_is_one_clear_line() -> None:
     async with serving() as client:
         port = client.server.port
         second = AgentServer(FakeMaker(), name="Second", host="127.0.0.1", port=port)
-        for attempt in (second.check_address, second.start):
+        for attempt in (lambda: check_address("127.0.0.1", port), second.start):
             with pytest.raises(PlayerError, match=f"port {port} is in use"):
                 await attempt()
         await second.close()
