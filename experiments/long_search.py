@@ -15,9 +15,9 @@ import time
 import click
 
 from ggp_agent.cli import run
-from ggp_agent.cli.common import agent_from
+from ggp_agent.cli.reading import agent_from
 from ggp_agent.library.games import find_game
-from ggp_agent.mind.worker import native_search
+from ggp_agent.mind.search_factory import native_search
 from propnet.machine import PropnetStateMachine
 
 LINE = "{:>7} {:>10} {:>9} {:>10} {:>8} {:>11} {:>10} {:>6}"

@@ -80,7 +80,7 @@ def find_agent(name: str) -> Agent:
     if name in AGENTS:
         return AGENTS[name]
     tuners = _tuners()
-    if base in AGENTS and tuner in tuners:
+    if base in AGENTS and tuner and (tuner in tuners or not tuners):
         agent = AGENTS[base]
         summary = f"{agent.summary}; tuned by {tuner}"
         return Agent(name, summary, {**agent.settings, "tuner": tuner})
@@ -91,6 +91,6 @@ def find_agent(name: str) -> Agent:
 
 
 def _tuners() -> list[str]:
-    """The names of the tuners, where these are loaded at all."""
+    """The names of the tuners; none in a process that has not loaded them, and takes any."""
     parameter = PARAMETERS.get("tuner")
     return [name for name in parameter.choices if name != "off"] if parameter else []

@@ -9,6 +9,14 @@ class MessageError(GgpError):
     """A request is not a message of the GDL protocol; the text says what is wrong with it."""
 
 
+class RequestError(GgpError):
+    """An HTTP request to be refused before it is read; `status` is the HTTP status to say so."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
 class ParameterError(GgpError):
     """An unknown agent or parameter, or a value outside its domain."""
 

@@ -12,8 +12,10 @@ out of the later passes, so that one slip is not reported in many guises.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gdl.errors import KifSyntaxError
-from gdl.kif import Source, read
+from gdl.kif import Node, Source, read
 from gdl.validation.dependencies import check_dependencies
 from gdl.validation.findings import (
     ERRORS,
@@ -36,6 +38,7 @@ __all__ = [
     "WARNINGS",
     "Finding",
     "Severity",
+    "check_nodes",
     "check_rules",
 ]
 
@@ -43,12 +46,18 @@ __all__ = [
 def check_rules(text: str, name: str = "<text>") -> list[Finding]:
     """Everything that is wrong or odd in a rule sheet's text, in the order of its places."""
     source = Source(text.removeprefix("\ufeff"), name)
-    report = Report(source)
     try:
         nodes = read(source)
     except KifSyntaxError as error:
+        report = Report(source)
         report_syntax(error, report)
         return report.findings()
+    return check_nodes(nodes, source)
+
+
+def check_nodes(nodes: Sequence[Node], source: Source) -> list[Finding]:
+    """The same for a text that has been read already."""
+    report = Report(source)
     if not nodes:
         report.add("no-rules", 0, "there are no rules in it")
         return report.findings()

@@ -17,20 +17,19 @@ from gdl.rules import RuleSheet, read_term, term_from
 from gdl.state_machine import JointMove, State, StateMachine
 from ggp_agent.agents import Agent
 from ggp_agent.cli.common import (
-    agent_from,
     agent_options,
     game_argument,
     gathered,
     json_option,
     new_seed,
     seed_option,
-    state_machine,
 )
+from ggp_agent.cli.reading import agent_from, state_machine
 from ggp_agent.errors import GameError
 from ggp_agent.library.boards import draw
 from ggp_agent.library.games import find_game
+from ggp_agent.mind.search_factory import make_thinker
 from ggp_agent.mind.warming import warm_up
-from ggp_agent.mind.worker import make_thinker
 from ggp_agent.player.log_lines import one_line
 
 

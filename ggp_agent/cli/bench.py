@@ -14,13 +14,27 @@ from gdl.errors import GgpError
 from gdl.grounding import ground
 from ggp_agent.cli.bench_simulate import How, measure, simulation_header, simulation_line
 from ggp_agent.cli.common import gathered, json_option, new_seed, seed_option
+from ggp_agent.cli.lazy import Lazy, LazyGroup
 from ggp_agent.cli.measuring import in_own_process
 from ggp_agent.library.games import find_game
 from ggp_agent.system.cores import cores
 from propnet.network import compile_network
 
+_OTHERS = {
+    "search": Lazy(
+        "ggp_agent.cli.bench_search",
+        "search",
+        "How fast searches are: visited nodes and simulations per second.",
+    ),
+    "tuning": Lazy(
+        "ggp_agent.cli.bench_tuning",
+        "tuning",
+        "Regret of the TUNERs (default: all) on synthetic landscapes of win probabilities.",
+    ),
+}
 
-@click.group()
+
+@click.group(cls=LazyGroup, lazy=_OTHERS)
 def bench() -> None:
     """Measure speed."""
 

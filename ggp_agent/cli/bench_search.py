@@ -13,10 +13,11 @@ import click
 from gdl.errors import GgpError
 from gdl.state_machine import State
 from ggp_agent.agents import Agent
-from ggp_agent.cli.common import agent_from, agent_options, json_option, new_seed, seed_option
+from ggp_agent.cli.common import agent_options, json_option, new_seed, seed_option
 from ggp_agent.cli.measuring import in_own_process
+from ggp_agent.cli.reading import agent_from
 from ggp_agent.library.games import find_game
-from ggp_agent.mind.worker import native_search
+from ggp_agent.mind.search_factory import native_search
 from ggp_agent.search.parallel import threads_of
 from propnet.machine import PropnetStateMachine
 

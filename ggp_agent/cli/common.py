@@ -1,4 +1,7 @@
-"""What several commands share: reasoners by name, agents with settings, event loops."""
+"""What several commands share: options, agents as texts, event loops.
+
+It is imported by all of them, and so imports nothing that takes long (see `reading`).
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,7 @@ from typing import Any, TypeVar
 import click
 import uvloop
 
-from gdl.errors import GgpError
-from gdl.prolog import PrologStateMachine
-from gdl.rules import RuleSheet
-from gdl.state_machine import StateMachine
-from ggp_agent.agents import AGENTS, DEFAULT_AGENT, Agent, find_agent
-from ggp_agent.manager.referee import referee_machine
-from ggp_agent.tuning.tuned_parameters import check_tuning
-from ggp_agent.tuning.tuners import TUNERS
-from propnet.machine import PropnetStateMachine
+from ggp_agent.agents import AGENTS, DEFAULT_AGENT
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -48,17 +43,12 @@ def new_seed(seed: int | None) -> int:
     return secrets.randbelow(2**32) if seed is None else seed
 
 
-def agent_from(name: str, settings: tuple[str, ...]) -> Agent:
-    """An agent by name with `KEY=VALUE` settings; wrong ones are errors of usage.
+def agent_text(name: str, settings: tuple[str, ...]) -> str:
+    """An agent by name with `KEY=VALUE` settings, as one text; not checked.
 
     The options --tuner and --tune of the command count as settings.
     """
-    try:
-        agent = find_agent(name).with_settings([*tuner_settings(), *settings])
-        check_tuning(agent)
-        return agent
-    except GgpError as error:
-        raise click.UsageError(str(error)) from error
+    return ":".join([name, *tuner_settings(), *settings])
 
 
 def tuner_settings() -> list[str]:
@@ -102,10 +92,10 @@ def tuner_options(function: Callable[..., T]) -> Callable[..., T]:
     )(function)
     return click.option(
         "--tuner",
-        metavar="|".join(TUNERS),
+        metavar="NAME",
         expose_value=False,
         callback=_note_tuning,
-        help="Tune parameters during the game, by this tuner.",
+        help="Tune parameters during the game, by this tuner (`ggp-agent agents` lists them).",
     )(function)
 
 
@@ -127,18 +117,6 @@ def agent_options(function: Callable[..., T]) -> Callable[..., T]:
         metavar="|".join(AGENTS) + "|AGENT-TUNER",
         help="The agent that plays.",
     )(function)
-
-
-def state_machine(sheet: RuleSheet, reasoner: str) -> StateMachine:
-    """The state machine of a sheet by reasoner: `propnet`, `prolog`, or `auto`.
-
-    `auto` is the propnet where the rules can be grounded in a minute, else Prolog.
-    """
-    if reasoner == "prolog":
-        return PrologStateMachine(sheet)
-    if reasoner == "propnet":
-        return PropnetStateMachine.from_rules(sheet)
-    return referee_machine(sheet)
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:

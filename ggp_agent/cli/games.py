@@ -15,8 +15,8 @@ from ggp_agent.cli.common import (
     new_seed,
     reasoner_option,
     seed_option,
-    state_machine,
 )
+from ggp_agent.cli.reading import state_machine
 from ggp_agent.library import games as library
 from ggp_agent.library.boards import draw
 from ggp_agent.library.games import KINDS, Game, find_game

@@ -13,17 +13,17 @@ import click
 from gdl.errors import GgpError
 from gdl.rules import RuleSheet, Term
 from gdl.state_machine import CHANCE_ROLE
-from ggp_agent.agents import Agent, find_agent, tuners_of
+from ggp_agent.agents import find_agent
 from ggp_agent.cli.common import (
     gathered,
     json_option,
     new_seed,
     run_async,
     seed_option,
-    state_machine,
     tuner_options,
     tuner_settings,
 )
+from ggp_agent.cli.reading import state_machine
 from ggp_agent.errors import GameError
 from ggp_agent.library.boards import draw
 from ggp_agent.library.games import Game, find_game
@@ -39,9 +39,9 @@ from ggp_agent.manager.match_setup import (
 from ggp_agent.manager.players import HttpPlayer, Player
 from ggp_agent.manager.record import MatchRecord
 from ggp_agent.manager.runner import run_match
-from ggp_agent.player.match import stated_roles
+from ggp_agent.mind.agents import read_agent
+from ggp_agent.player.rule_sheets import stated_roles
 from ggp_agent.player.workers import WorkerPool
-from ggp_agent.tuning.tuned_parameters import check_tuning
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +116,11 @@ def match(
             f"{chosen.key} is for {len(roles)} player(s) ({' '.join(map(sheet.write, roles))}), "
             f"but {len(players)} given"
         )
-    agents = [_agent(text) for text in players]
-    pool = WorkerPool(spares=0, tuners=tuners_of(agent for agent in agents if agent))
+    pools = [None if "://" in text else WorkerPool(_agent(text), spares=0) for text in players]
+    told = None if scramble else sheet
     seats: list[Player] = [
-        HttpPlayer(text) if agent is None else LocalPlayer(agent, pool, seed + i)
-        for i, (text, agent) in enumerate(zip(players, agents, strict=True))
+        HttpPlayer(text) if pool is None else LocalPlayer(_name(text), pool, seed + i, told)
+        for i, (text, pool) in enumerate(zip(players, pools, strict=True))
     ]
     machine = state_machine(sheet, "auto")
     try:
@@ -136,47 +136,46 @@ def match(
             scramble=scramble,
         )
         watcher = _Watcher(chosen, sheet, machine.roles, silent=quiet or as_json)
-        record = run_async(
-            _run(setup, seats, pool, len(agents) - agents.count(None), directory, watcher)
-        )
+        record = run_async(_run(setup, seats, pools, directory, watcher))
     finally:
         machine.close()
     _report(record, machine.roles, sheet, directory, seed, as_json)
 
 
-def _agent(text: str) -> Agent | None:
-    """The agent that a text stands for; None where it is a URL."""
-    if "://" in text:
-        return None
+def _agent(text: str) -> str:
+    """The text of an agent to run here, with what is for all of them; errors are those of usage."""
     name, *settings = text.split(":")
     try:
         agent = find_agent(name)
         if agent["strategy"] == "mcts" and agent["tuner"] == "off":
             settings = [*tuner_settings(), *settings]
-        agent = agent.with_settings(["threads=1", *settings])
-        check_tuning(agent)
-        return agent
+        whole = ":".join([name, "threads=1", *settings])
+        read_agent(whole)
+        return whole
     except GgpError as error:
         hint = "a player is a URL like http://localhost:9147 or an agent's name"
         raise click.UsageError(f"{error}; {hint}") from error
 
 
+def _name(text: str) -> str:
+    return text.partition(":")[0]
+
+
 async def _run(
     setup: MatchSetup,
     players: list[Player],
-    pool: WorkerPool,
-    local: int,
+    pools: list[WorkerPool | None],
     directory: Path,
     watcher: _Watcher,
 ) -> MatchRecord:
-    """Run a match when `local` workers are warm and the players over HTTP have been found."""
+    local = [pool for pool in pools if pool is not None]
     try:
-        await pool.prepare(local)
+        await asyncio.gather(*(pool.prepare() for pool in local))
         await asyncio.gather(*(player.greet() for player in players))
         return await run_match(setup, players, record_directory=directory, on_step=watcher)
     finally:
         await asyncio.gather(*(player.close() for player in players))
-        await pool.close()
+        await asyncio.gather(*(pool.close() for pool in local))
 
 
 class _Watcher:

@@ -17,7 +17,8 @@ from gdl.formatting import format_text
 from gdl.perft import perft as count_sequences
 from gdl.rules import RuleSheet
 from gdl.validation import check_rules
-from ggp_agent.cli.common import game_argument, json_option, reasoner_option, state_machine
+from ggp_agent.cli.common import game_argument, json_option, reasoner_option
+from ggp_agent.cli.reading import state_machine
 from ggp_agent.library.games import find_game
 from propnet.machine import PropnetStateMachine
 

@@ -1,4 +1,7 @@
-"""`ggp-agent serve`, `info` and `warm`: the agent as a server for game managers."""
+"""`ggp-agent serve` and `info`: the agent as a server for game managers.
+
+What thinks runs in processes of its own: nothing here imports it (see `ggp_agent.cli`).
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,17 @@ from pathlib import Path
 
 import click
 
-from ggp_agent.agents import Agent, tuners_of
-from ggp_agent.cli.common import agent_from, agent_options, new_seed, run_async, seed_option
-from ggp_agent.errors import PlayerError
+from ggp_agent.agents import find_agent
+from ggp_agent.cli.common import agent_options, agent_text, new_seed, run_async, seed_option
+from ggp_agent.errors import ParameterError, PlayerError
 from ggp_agent.manager.players import HttpPlayer
-from ggp_agent.mind.warming import warm_up
-from ggp_agent.player.match import AgentMaker, write_traces
-from ggp_agent.player.server import SILENCE, AgentServer, serve_until_signal
+from ggp_agent.player.log_lines import write_traces
+from ggp_agent.player.match import AgentMaker
+from ggp_agent.player.match_keeper import SILENCE
+from ggp_agent.player.server import AgentServer, check_address, serve_until_signal
 from ggp_agent.player.workers import WorkerPool
-from ggp_agent.search.parallel import threads_of
-from ggp_agent.tuning.tuners import TUNERS
+
+log = logging.getLogger(__name__)
 
 DEFAULT_PORT = 9147
 
@@ -58,30 +62,31 @@ def serve(
     seed: int | None,
 ) -> None:
     """Serve game managers over HTTP until Ctrl-C or SIGTERM."""
-    agent = agent_from(agent_name, settings)
+    text = agent_text(agent_name, settings)
     if logging.getLogger().level > logging.INFO:
         logging.getLogger("ggp_agent").setLevel(logging.INFO)
     if trace is not None:
         write_traces(trace)
-    run_async(_serve(agent, host, port, name or agent.name, silence, new_seed(seed)))
+    try:
+        default_name = find_agent(agent_name).name
+        run_async(_serve(text, host, port, name or default_name, silence, new_seed(seed)))
+    except ParameterError as error:
+        raise click.UsageError(str(error)) from error
 
 
 async def _serve(
-    agent: Agent, host: str | None, port: int, name: str, silence: float, seed: int
+    agent: str, host: str | None, port: int, name: str, silence: float, seed: int
 ) -> None:
-    pool = WorkerPool(tuners=tuners_of([agent]))
-    maker = AgentMaker(agent, pool, seed)
-    server = AgentServer(maker, name=name, host=host, port=port, silence=silence)
-    logging.getLogger(__name__).info(
-        "agent %s, threads %d, seed %d; loading (the very first time takes a minute)",
-        agent.name,
-        threads_of(agent),
-        seed,
-    )
+    pool = WorkerPool(agent)
     try:
-        await server.check_address()
-        await pool.prepare()
-        await serve_until_signal(server)
+        await check_address(host, port)
+        log.info("loading (the very first time takes a minute)")
+        profile = await pool.prepare()
+        log.info("agent %s, threads %d, seed %d", profile.name, profile.threads, seed)
+        maker = AgentMaker(pool, profile, seed)
+        await serve_until_signal(
+            AgentServer(maker, name=name, host=host, port=port, silence=silence)
+        )
     finally:
         await pool.close()
 
@@ -110,12 +115,3 @@ async def _info(url: str, until: float) -> str:
             if time.monotonic() >= until:
                 raise
         await asyncio.sleep(0.2)
-
-
-@click.command()
-@click.option("--tuners", is_flag=True, help="Those of all tuners, too.")
-def warm(tuners: bool) -> None:
-    """Compile the kernels ahead of time (the first start does so otherwise)."""
-    begin = time.monotonic()
-    warm_up(TUNERS if tuners else (), click.echo)
-    click.echo(f"done in {time.monotonic() - begin:.1f} s")

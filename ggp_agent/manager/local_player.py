@@ -2,48 +2,54 @@
 
 from __future__ import annotations
 
-from ggp_agent.agents import Agent
+import time
+
+from gdl.rules import RuleSheet
 from ggp_agent.errors import PlayerError
 from ggp_agent.player.match import AgentMaker, AgentMatch
-from ggp_agent.player.search_totals import Effort
-from ggp_agent.player.tuning_record import Course
+from ggp_agent.player.search_totals import SearchTotals
+from ggp_agent.player.tuning_record import TuningRecord
 from ggp_agent.player.workers import WorkerPool
 from ggp_agent.protocol.messages import Abort, Play, Start, Stop
 
 
 class LocalPlayer:
-    """`ggp_agent.manager.players.Player` for an agent; plays one match at a time."""
+    """`ggp_agent.manager.players.Player` for the agent of a pool; plays one match at a time.
+
+    `sheet` is what the rules have been read to, for matches that are told in its own words.
+    """
 
     cut_short = 0
 
-    def __init__(self, agent: Agent, pool: WorkerPool, seed: int) -> None:
-        self._agent = agent
-        self._maker = AgentMaker(agent, pool, seed)
+    def __init__(
+        self, name: str, pool: WorkerPool, seed: int, sheet: RuleSheet | None = None
+    ) -> None:
+        self.name = name
+        self._pool, self._seed, self._sheet = pool, seed, sheet
+        self._maker: AgentMaker | None = None
         self._match: AgentMatch | None = None
-        self.effort = Effort()
-        self.course = Course()
-
-    @property
-    def name(self) -> str:
-        """The agent's name."""
-        return self._agent.name
+        self.totals = SearchTotals()
+        self.tuning = TuningRecord()
 
     async def greet(self) -> None:
         """See `Player.greet`; it is here."""
 
     async def start(self, start: Start) -> None:
         """See `Player.start`."""
+        came = time.monotonic()
         await self.close()
-        self._match = await self._maker.open(start)
-        self.effort = self._match.effort  # stays when the match is closed
-        self.course = self._match.course
+        if self._maker is None:
+            self._maker = AgentMaker(self._pool, await self._pool.prepare(), self._seed)
+        self._match = await self._maker.open(start, came, self._sheet)
+        self.totals = self._match.totals  # stays when the match is closed
+        self.tuning = self._match.tuning
         await self._match.start()
 
     async def play(self, play: Play) -> str:
         """See `Player.play`."""
         if self._match is None:
             raise PlayerError(f"{self.name} has not been told of match {play.match_id}")
-        return await self._match.play(play.moves)
+        return await self._match.play(play.moves, time.monotonic())
 
     async def stop(self, stop: Stop) -> None:
         """See `Player.stop`."""

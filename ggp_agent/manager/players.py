@@ -17,6 +17,8 @@ import aiohttp
 from gdl.errors import RuleSheetError
 from gdl.kif import Expression, Source, read, write
 from ggp_agent.errors import PlayerError
+from ggp_agent.player.search_totals import SearchTotals
+from ggp_agent.player.tuning_record import TuningRecord
 from ggp_agent.protocol.messages import Abort, Info, Message, Play, Start, Stop
 
 MAX_REPLY_BYTES = 65_536
@@ -49,6 +51,14 @@ class Player(Protocol):
     async def greet(self) -> None:
         """See, before a match, that the player is there and what it is called."""
 
+    @property
+    def totals(self) -> SearchTotals | None:
+        """What its thinking took in the match; None where it does not tell."""
+
+    @property
+    def tuning(self) -> TuningRecord | None:
+        """How the tuning of its parameters went in the match; None where it does not tell."""
+
     async def start(self, start: Start) -> None:
         """Tell the rules; returns when the player is ready."""
 
@@ -69,6 +79,8 @@ class HttpPlayer:
     """A player that listens at a URL, `http://host:port` with an optional path."""
 
     cut_short = 0
+    totals: None = None
+    tuning: None = None
 
     def __init__(self, url: str, name: str = "") -> None:
         self.url = _checked_url(url)

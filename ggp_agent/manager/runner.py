@@ -25,7 +25,6 @@ from ggp_agent.manager.match_setup import Event, MatchEnded, MatchSetup, MatchSt
 from ggp_agent.manager.players import Player
 from ggp_agent.manager.record import ILLEGAL, NO_ERROR, MatchRecord, state_text
 from ggp_agent.manager.scramble import Names, PlainNames, Scrambler
-from ggp_agent.player.tuning_record import HasCourse
 from ggp_agent.protocol.messages import Abort, Play, Start, Stop
 
 ABORT_SECONDS = 2.0
@@ -176,14 +175,14 @@ class _Match:
 
     def _note_tuning(self) -> None:
         """Put into the record what players that are run here say of their tuning, by role."""
-        courses = {
-            str(role): seat.course.as_json()
+        told = {
+            str(role): seat.tuning.as_json()
             for role, seat in enumerate(self.seats)
-            if seat is not None and isinstance(seat, HasCourse)
+            if seat is not None and seat.tuning is not None
         }
-        courses = {role: course for role, course in courses.items() if course}
-        if courses:
-            self.record.extras["x-tuning"] = courses
+        told = {role: tuning for role, tuning in told.items() if tuning}
+        if told:
+            self.record.extras["x-tuning"] = told
 
     async def _abort(self) -> None:
         """Tell everybody; nothing that fails here may hide what ended the match."""

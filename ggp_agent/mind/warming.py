@@ -18,7 +18,7 @@ from gdl.grounding import ground
 from gdl.rules import RuleSheet
 from ggp_agent.agents import Agent
 from ggp_agent.search.native import NativeSearch
-from ggp_agent.search.settings import COLUMNS
+from ggp_agent.search.settings import settings_row
 from ggp_agent.tuning.self_adaptive import adaptive
 from propnet.machine import PropnetStateMachine
 from propnet.network import compile_network
@@ -52,7 +52,7 @@ def warm_up(tuners: Iterable[str] = (), tell: Tell = log.info) -> None:
             tuner = adaptive(agent.with_settings([f"tuner={name}", "tune=C"]), 1, 1, seed=0)
             if tuner is not None:
                 alone, one = np.zeros(1, np.int32), np.ones(1, np.int32)
-                tuner.ask(alone, one, np.zeros((1, 1, COLUMNS), np.float32))
+                tuner.ask(alone, one, settings_row(agent)[np.newaxis, np.newaxis].copy())
                 tuner.tell(alone, np.zeros((1, 1)), one)
         search.enter(state, ["a"])
 

@@ -1,9 +1,34 @@
-"""The report of a search (`Thinker.report`) in words."""
+"""The report of a search (`Thinker.report`): a line for people, traces for machines."""
 
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+
+from ggp_agent.errors import MessageError
+
+traces = logging.getLogger("ggp_agent.trace")
+"""One JSON object per move: what the search found (see `ggp_agent.search.trace`)."""
+traces.propagate = False
+traces.addHandler(logging.NullHandler())
+
+
+def write_traces(path: Path) -> None:
+    """Append the traces of all matches of this process to a file.  Raises `MessageError`."""
+    try:
+        handler = logging.FileHandler(path, encoding="utf-8")
+    except OSError as error:
+        raise MessageError(f"cannot write traces: {error}") from error
+    traces.addHandler(handler)
+    traces.setLevel(logging.INFO)
+
+
+def write_trace(found: Mapping[str, Any]) -> None:
+    """Append what was found for a move, where traces are wanted."""
+    traces.info(json.dumps(found))
 
 
 def one_line(report: Mapping[str, Any]) -> str:

@@ -10,43 +10,36 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import json
 import logging
 import random
-import time
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
 
 from gdl.errors import GgpError
-from gdl.rules import RuleSheet, Term, name_of
-from ggp_agent.agents import Agent
+from gdl.rules import RuleSheet
 from ggp_agent.errors import MessageError, WorkerError
-from ggp_agent.mind.worker import agent_fields
-from ggp_agent.player.clock import Margin, answer_by
-from ggp_agent.player.log_lines import one_line
-from ggp_agent.player.search_totals import Effort
-from ggp_agent.player.tuning_record import Course
+from ggp_agent.player.clock import Margin, MatchClock, seconds_until
+from ggp_agent.player.log_lines import one_line, write_trace
+from ggp_agent.player.rule_sheets import read_rules, stated_roles
+from ggp_agent.player.search_totals import SearchTotals
+from ggp_agent.player.tuning_record import TuningRecord
 from ggp_agent.player.workers import WorkerPool, WorkerProcess
+from ggp_agent.protocol.json_lines import Unreadable
 from ggp_agent.protocol.messages import Start, move_term
+from ggp_agent.protocol.worker_commands import (
+    AgentProfile,
+    Command,
+    Failed,
+    FindMove,
+    FoundMove,
+    IsReady,
+    Reply,
+    SafeMove,
+    StartMatch,
+)
 
 log = logging.getLogger(__name__)
-traces = logging.getLogger("ggp_agent.trace")
-"""One JSON object per move: what the search found (see `ggp_agent.search.trace`)."""
-traces.propagate = False
-traces.addHandler(logging.NullHandler())
 
-
-def write_traces(path: Path) -> None:
-    """Append the traces of all matches of this process to a file.  Raises `MessageError`."""
-    try:
-        handler = logging.FileHandler(path, encoding="utf-8")
-    except OSError as error:
-        raise MessageError(f"cannot write traces: {error}") from error
-    traces.addHandler(handler)
-    traces.setLevel(logging.INFO)
-
-
-PATIENCE = 0.75
+LATE_SHARE = 0.75
 """Share of the margin that is waited for a worker that is late, before the safe move goes out."""
 HOPELESS = 0.8
 """Seconds beyond the play clock (managers allow one) to wait where no legal move is known."""
@@ -54,22 +47,21 @@ MAX_RESTARTS = 3
 
 
 class AgentMatch:
-    """One match of one agent: `server.PlayerMatch`, and what a local player plays."""
+    """One match of one agent: `match_keeper.PlayerMatch`, and what a local player plays."""
 
     def __init__(
         self,
         start: Start,
-        received: float,
+        came: float,
         sheet: RuleSheet,
-        agent: Agent,
         pool: WorkerPool,
         seed: int,
-        margin: Margin | None = None,
+        margin: Margin,
+        uses_clock: bool,
     ) -> None:
-        self._start, self._sheet, self._agent, self._pool = start, sheet, agent, pool
-        self._margin = margin or Margin(agent.number("margin"))
-        self._seed = seed
-        self._received = received
+        self._start, self._sheet, self._pool = start, sheet, pool
+        self._seed, self._margin, self._uses_clock = seed, margin, uses_clock
+        self._clock = MatchClock(came, start.start_clock)
         self._roles = stated_roles(sheet)
         self._history: list[tuple[str, ...]] = []
         self._safe: str | None = None
@@ -77,48 +69,47 @@ class AgentMatch:
         self._requests = itertools.count()
         self._latest: int | None = None
         self._waiting: dict[int, asyncio.Future[str]] = {}
-        self._pending: dict[str, Any] | None = None
+        self._pending: FindMove | None = None
         self._last_answer: str | None = None
         self._worker: WorkerProcess | None = None
         self._minder: asyncio.Task[None] | None = None
         self._closed = False
-        self.effort = Effort()
-        self.course = Course()
+        self.totals = SearchTotals()
+        self.tuning = TuningRecord()
 
     async def start(self) -> None:
         """Think during the start clock; returns when it is time to answer `ready`."""
         if self._closed:
             return
-        by = answer_by(self._received, self._start.start_clock, self._margin.seconds)
+        by = self._clock.answer_by(self._margin.seconds)
         self._minder = asyncio.create_task(self._mind(by))
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(max(0.0, by - time.monotonic())):
+            async with asyncio.timeout(seconds_until(by)):
                 await self._ready.wait()
-                if self._agent["strategy"] in ("random", "legal") or self._agent["simulations"]:
-                    return  # nothing to think about, or as much of it whatever the clock says
-                await asyncio.sleep(max(0.0, by - time.monotonic()))
+                if self._uses_clock:
+                    await asyncio.sleep(seconds_until(by))
 
-    async def play(self, moves: tuple[str, ...] | None) -> str:
+    async def play(self, moves: tuple[str, ...] | None, came: float) -> str:
         """Our move, in time whatever happens.  Raises `MessageError` for a broken joint move."""
-        received, clock = time.monotonic(), self._start.play_clock
+        clock = MatchClock(came, self._start.play_clock)
         self._check(moves)
         if moves is not None:
             self._safe = None  # it was for the state before
             self._history.append(moves)
-        by = answer_by(received, clock, self._margin.seconds)
-        patience = by + PATIENCE * (received + clock - by)
+        by = clock.answer_by(self._margin.seconds)
+        late = by + LATE_SHARE * (clock.end - by)
         request = self._latest = next(self._requests)
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._waiting[request] = answer
-        self._pending = {"do": "play", "id": request, "moves": moves, "by": by}
+        self._pending = FindMove(request, moves, by)
         try:
-            await self._send(self._pending, patience)
-            await asyncio.wait({answer}, timeout=patience - time.monotonic())
+            await self._send(self._pending, late)
+            await asyncio.wait({answer}, timeout=seconds_until(late))
             if not answer.done() and self._safe is None:
-                await asyncio.wait({answer}, timeout=received + clock + HOPELESS - time.monotonic())
+                await asyncio.wait({answer}, timeout=seconds_until(clock.end + HOPELESS))
         finally:
             del self._waiting[request]
-        self._margin.note(time.monotonic() - by)
+        self._margin.answered(by)
         return self._outcome(answer)
 
     async def stop(self, moves: tuple[str, ...] | None) -> None:
@@ -156,12 +147,12 @@ class AgentMatch:
         log.error("the worker has no answer (%s) and no legal move is known", reason)
         return self._last_answer or "noop"
 
-    async def _send(self, command: dict[str, Any], until: float) -> None:
+    async def _send(self, command: Command, until: float) -> None:
         """Send a command; one that hangs reads nothing, and must not keep us waiting."""
         if self._worker is not None:
             with contextlib.suppress(TimeoutError, WorkerError):  # its minder notices the latter
-                async with asyncio.timeout(until - time.monotonic()):
-                    await self._worker.send(**command)
+                async with asyncio.timeout(seconds_until(until)):
+                    await self._worker.send(command)
 
     async def _mind(self, ready_by: float) -> None:
         """Keep a worker at work on the match; another one where it dies."""
@@ -169,17 +160,9 @@ class AgentMatch:
             try:
                 self._worker = await self._pool.take()
                 pending = self._pending
-                await self._worker.send(
-                    do="start",
-                    rules=self._start.rules,
-                    role=self._start.role,
-                    agent=agent_fields(self._agent),
-                    seed=self._seed,
-                    history=self._history,
-                    by=ready_by if attempt == 0 else 0.0,
-                )
+                await self._worker.send(self._start_command(ready_by if attempt == 0 else 0.0))
                 if pending is not None:  # its joint move is in the history
-                    await self._worker.send(**{**pending, "moves": None})
+                    await self._worker.send(replace(pending, moves=None))
                 await self._listen(self._worker)
                 log.error("the worker process of match %s died", self._start.match_id)
             except GgpError as error:
@@ -188,37 +171,45 @@ class AgentMatch:
                 worker, self._worker = self._worker, None
                 await self._pool.release(worker)
 
+    def _start_command(self, by: float) -> StartMatch:
+        return StartMatch(
+            rules=self._start.rules,
+            role=self._start.role,
+            agent=self._pool.agent,
+            seed=self._seed,
+            history=tuple(self._history),
+            by=by,
+        )
+
     async def _listen(self, worker: WorkerProcess) -> None:
         async for reply in worker.replies():
-            match reply["say"]:
-                case "ready":
-                    log.info("match %s: %s", self._start.match_id, reply["reasoner"])
-                    self._ready.set()
-                case "safe":
-                    self._note_safe(reply["id"], reply["move"])
-                case "move":
-                    self.effort.add(reply.get("report", {}))
-                    self.course.add(reply.get("report", {}))
-                    self._settle(reply["id"], reply["move"])
-                    self._trace(reply)
-                case "failed":
-                    self._fail(WorkerError(reply["text"]))
+            self._take(reply)
 
-    def _note_safe(self, request: int | None, move: str) -> None:
-        """A legal move of the state in which the worker was at that request (None: the first)."""
-        if request == self._latest:
-            self._safe = move
+    def _take(self, reply: Reply | Unreadable) -> None:
+        match reply:
+            case IsReady(reasoner):
+                log.info("match %s: %s", self._start.match_id, reasoner)
+                self._ready.set()
+            case SafeMove(request, move):
+                if request == self._latest:  # or else it is one of an earlier state
+                    self._safe = move
+            case FoundMove():
+                self.totals.add(reply.report)
+                self.tuning.add(reply.report)
+                self._settle(reply.request, reply.move)
+                self._trace(reply)
+            case Failed(text) | Unreadable(text):
+                self._fail(WorkerError(text))
 
-    def _trace(self, reply: dict[str, Any]) -> None:
+    def _trace(self, found: FoundMove) -> None:
         """Log what the search found: a line for people, JSON for machines."""
-        move, report = reply["move"], reply.get("report") or {}
         number = len(self._history) + 1
-        log.info("move %d: %s; %s", number, move, one_line(report))
+        log.info("move %d: %s; %s", number, found.move, one_line(found.report))
         about = {"match": self._start.match_id, "role": self._start.role}
-        traces.info(json.dumps({**about, "number": number, "move": move, **report}))
+        write_trace({**about, "number": number, "move": found.move, **found.report})
 
     def _settle(self, request: int, move: str) -> None:
-        if self._pending is not None and self._pending["id"] == request:
+        if self._pending is not None and self._pending.request == request:
             self._pending = None
         answer = self._waiting.get(request)
         if answer is not None and not answer.done():
@@ -230,30 +221,31 @@ class AgentMatch:
                 answer.set_exception(error)
 
 
-def stated_roles(sheet: RuleSheet) -> tuple[Term, ...]:
-    """The roles where facts alone name them; () where only a reasoner can tell."""
-    derived = any(rule.body and name_of(rule.head) == "role" for rule in sheet.rules)
-    return () if derived else sheet.roles
-
-
 class AgentMaker:
-    """Opens matches for one agent; `ggp_agent.player.server.MatchMaker`."""
+    """Opens matches for the agent of a pool; `ggp_agent.player.match_keeper.MatchMaker`.
 
-    def __init__(self, agent: Agent, pool: WorkerPool, seed: int) -> None:
-        self._agent, self._pool = agent, pool
+    `profile` is what the workers say of the agent, once one of them is warm.
+    """
+
+    def __init__(self, pool: WorkerPool, profile: AgentProfile, seed: int) -> None:
+        self._pool = pool
+        self._uses_clock = profile.uses_clock
         self._seeds = random.Random(seed)
-        self._margin = Margin(agent.number("margin"))
+        self._margin = Margin(profile.margin)
 
-    async def open(self, start: Start) -> AgentMatch:
-        """A match for these rules.  Raises `GgpError` if they can't be read or lack the role."""
-        received = time.monotonic()
-        sheet = await asyncio.to_thread(RuleSheet.from_text, start.rules, "rules")
+    async def open(self, start: Start, came: float, sheet: RuleSheet | None = None) -> AgentMatch:
+        """A match for these rules, whose START came at a moment; `sheet` where they are read.
+
+        Raises `GgpError` if they can't be read or lack the role.
+        """
+        if sheet is None:
+            sheet = await asyncio.to_thread(read_rules, start.rules)
         role, roles_there = move_term(start.role), stated_roles(sheet)
         if roles_there and role not in roles_there:
             roles = " ".join(map(sheet.write, roles_there))
             raise MessageError(f"{start.role} is not a role of the rules; roles: {roles}")
         seed = self._seeds.randrange(2**32)  # no two matches with the same dice
-        return AgentMatch(start, received, sheet, self._agent, self._pool, seed, self._margin)
+        return AgentMatch(start, came, sheet, self._pool, seed, self._margin, self._uses_clock)
 
     async def close(self) -> None:
         """End the workers."""

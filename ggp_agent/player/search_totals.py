@@ -1,43 +1,17 @@
-"""What thinking took: simulations, visited nodes, seconds on the clock and of the processor.
+"""What thinking took over a match: simulations, visited nodes, seconds by two clocks.
 
-The two kinds of seconds differ where a thinker had to wait for its core: the machine was too loaded
-for the match to be a fair one.
+The seconds of the processor are fewer than those on the clock where a thinker had to wait for its
+core: the machine was too loaded for the match to be a fair one.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
 @dataclass(slots=True)
-class Stopwatch:
-    """Seconds of one thread since the last `lap`: by the clock, and for which it had a core."""
-
-    seconds: float = 0.0
-    cpu_seconds: float = 0.0
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Count the time of the block."""
-        seconds, cpu_seconds = time.monotonic(), time.thread_time()
-        try:
-            yield
-        finally:
-            self.seconds += time.monotonic() - seconds
-            self.cpu_seconds += time.thread_time() - cpu_seconds
-
-    def lap(self) -> dict[str, float]:
-        """The times for a report (`thinking_s`, `cpu_s`); counts from 0 again."""
-        times = {"thinking_s": round(self.seconds, 6), "cpu_s": round(self.cpu_seconds, 6)}
-        self.seconds = self.cpu_seconds = 0.0
-        return times
-
-
-@dataclass(slots=True)
-class Effort:
+class SearchTotals:
     """The sum over the moves of a player in a match.
 
     `nodes` counts one per tree edge and playout step of every simulation; what a thinker doesn't

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 
 @dataclass(slots=True)
-class Course:
+class TuningRecord:
     """What tuners knew at the last move, and which combination had most samples at every move."""
 
     last: Mapping[str, Any] = field(default_factory=dict)
@@ -33,10 +33,3 @@ class Course:
             return {}
         sets = {"course_of_tuned": self.tuned} if self.tuned else {}
         return {**self.last, "course": self.favourites, **sets}
-
-
-@runtime_checkable
-class HasCourse(Protocol):
-    """A player that tells of its tuning."""
-
-    course: Course

@@ -2,6 +2,9 @@
 
 `Gateway` reads a request with a `RequestReader` and hands aiohttp the clean one, which aiohttp
 answers.  The connection is closed after the reply.  `bind` opens the sockets to listen on.
+
+The moment at which a request's first byte was read goes along with it (`came_at`): clocks run from
+there.
 """
 
 from __future__ import annotations
@@ -10,27 +13,47 @@ import asyncio
 import errno
 import logging
 import socket
+import time
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, cast
 
-from ggp_agent.errors import PlayerError
-from ggp_agent.protocol.http_requests import Limits, RequestError, RequestReader
+from aiohttp import web
+
+from ggp_agent.errors import PlayerError, RequestError
+from ggp_agent.protocol.http_requests import Limits, RequestReader
 
 log = logging.getLogger(__name__)
 
 LINGER = 2.0
 """Seconds that a peer has to read the reply and close, after we have closed our side."""
 
+_CAME_AT = "ggp_agent.came_at"
+"""What a transport is asked for by aiohttp to tell when its request came."""
+
 _FAMILY_MISSING = {errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT, errno.EADDRNOTAVAIL}
+
+
+def came_at(request: web.BaseRequest) -> float:
+    """When the first byte of a request was read, a reading of `time.monotonic()`.
+
+    Now, where the connection is gone already and nobody waits for the answer.
+    """
+    moment: float | None = request.get_extra_info(_CAME_AT)
+    return time.monotonic() if moment is None else moment
 
 
 class _LingeringTransport:
     """A connection's transport for aiohttp, whose `close` lets the peer read the reply first."""
 
-    def __init__(self, transport: asyncio.Transport, close: Callable[[], None]) -> None:
-        self._transport = transport
+    def __init__(
+        self, transport: asyncio.Transport, came: float, close: Callable[[], None]
+    ) -> None:
+        self._transport, self._came = transport, came
         self.close = close
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return self._came if name == _CAME_AT else self._transport.get_extra_info(name, default)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
@@ -47,6 +70,7 @@ class _Connection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._reader = RequestReader(gateway.limits)
         self._handler: asyncio.Protocol | None = None
+        self._came: float | None = None
         self._reading = True
         self._continued = False
         self._peer_closed = False
@@ -62,6 +86,8 @@ class _Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if not self._reading:
             return  # a line end behind the body, or a second request: nothing that counts
+        if self._came is None:
+            self._came = time.monotonic()
         if self._idle is not None:
             self._idle.cancel()
         try:
@@ -114,7 +140,8 @@ class _Connection(asyncio.Protocol):
             self._refuse(error)
             return
         self._stop_reading()
-        transport = _LingeringTransport(self._transport, self._close_gently)
+        assert self._came is not None  # no request without bytes
+        transport = _LingeringTransport(self._transport, self._came, self._close_gently)
         self._handler = self._gateway.make_handler()
         self._handler.connection_made(cast(asyncio.Transport, transport))
         self._handler.data_received(request)

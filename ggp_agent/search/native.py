@@ -96,6 +96,7 @@ class NativeSearch:
         self._weights = heads(np.zeros(LANES, np.int32))
         self._batch_seconds = self._finish_seconds = self._seconds = 0.0
         self._playing = self._move_weight = 0
+        self._move_totals = np.zeros(len(network.roles))
         self.enter(self._layout.initial.tobytes(), None)
 
     def enter(self, state: State, joint_move: JointMove | None) -> None:

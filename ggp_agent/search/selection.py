@@ -68,8 +68,8 @@ def select_move(tree: Tree, arrays: Arrays, slot: int, node: int, role: int) -> 
         start + len(tree.best) + 1 + low,
         stats + MEAN * size + low,
         stats + INVERSE_ROOT * size + low,
-        np.int64(count),
-        np.int64(record.visits - 1),
+        int(count),
+        int(record.visits - 1),
     )
     if moves.visits < settings[T]:
         return int(low + dispatch.pick_move(arrays, slot, role, moves))

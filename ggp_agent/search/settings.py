@@ -14,7 +14,7 @@ Letters: B simulations in flight at most, R roles, P parameters of a scope.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,9 +122,12 @@ def free_rows(settings: Settings, rewarded: int) -> None:
 class Tuner(Protocol):
     """Sets parameters for every role: per simulation, per batch, and per move."""
 
-    watches_batches: bool
-    """whether it is asked before every batch, and told after it and after a move; else its values
-    for batches are those that it gave when the state was entered"""
+    @property
+    def watches_batches(self) -> bool:
+        """Whether it is asked before every batch, and told after it and after a move.
+
+        Else its values for batches are those that it gave when the state was entered.
+        """
 
     def share(self, count: int) -> int:
         """How many of `count` new simulations are to share a row."""
@@ -157,7 +160,7 @@ class Tuner(Protocol):
     def new_move(self) -> None:
         """The game went on by a real move."""
 
-    def report(self, others: Sequence[Tuner] = ()) -> dict[str, object]:
+    def report(self, others: Sequence[Self] = ()) -> dict[str, object]:
         """What it has learned, as JSON values to be added to the search's report.
 
         `others`: tuners like it, of trees by its side, whose samples count as well.
@@ -205,7 +208,7 @@ class FixedSettings:
     def new_move(self) -> None:
         """See `Tuner.new_move`."""
 
-    def report(self, others: Sequence[Tuner] = ()) -> dict[str, object]:
+    def report(self, others: Sequence[Self] = ()) -> dict[str, object]:
         """See `Tuner.report`; nothing."""
         return {}
 

@@ -18,7 +18,7 @@ from ggp_agent.errors import GameError
 from ggp_agent.manager.match_setup import MatchSetup
 from ggp_agent.manager.record import MatchRecord
 from ggp_agent.manager.runner import run_match
-from ggp_agent.mind.worker import make_thinker
+from ggp_agent.mind.search_factory import make_thinker
 from propnet.machine import PropnetStateMachine
 from tests.ggp_agent.manager.fake_players import FakePlayer
 

@@ -15,7 +15,6 @@ import pytest
 import uvloop
 
 from gdl.rules import RuleSheet
-from ggp_agent.agents import Agent, find_agent
 from ggp_agent.library.games import find_game
 from ggp_agent.manager.match_setup import MatchSetup, new_match_id
 from ggp_agent.manager.players import HttpPlayer
@@ -66,22 +65,18 @@ OWN = [
 SERVERS = 4
 """Roles of the largest game."""
 
-QUICK = find_agent("uct").with_settings(["simulations=3000", "memory=256"])
+QUICK = "uct:simulations=3000:memory=256"
 
 
 class Servers:
     """Agent servers on a loop in a thread of their own, as if they ran elsewhere."""
 
-    def __init__(self, *agents: Agent) -> None:
+    def __init__(self, *agents: str) -> None:
         self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
-        self._pools = [WorkerPool() for _ in agents]
-        self._servers = [
-            AgentServer(AgentMaker(agent, pool, seed), name=agent.name, host="127.0.0.1", port=0)
-            for seed, (agent, pool) in enumerate(zip(agents, self._pools, strict=True))
-        ]
-        self._wait(self._start())
+        self._pools = [WorkerPool(agent) for agent in agents]
+        self._servers = [self._wait(self._start(*each)) for each in enumerate(self._pools)]
 
     @property
     def players(self) -> list[HttpPlayer]:
@@ -98,10 +93,12 @@ class Servers:
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(GUARD)
 
-    async def _start(self) -> None:
-        await self._prepare()
-        for server in self._servers:
-            await server.start()
+    async def _start(self, seed: int, pool: WorkerPool) -> AgentServer:
+        profile = await pool.prepare()
+        maker = AgentMaker(pool, profile, seed)
+        server = AgentServer(maker, name=profile.name, host="127.0.0.1", port=0)
+        await server.start()
+        return server
 
     async def _prepare(self) -> None:
         for pool in self._pools:
@@ -117,7 +114,7 @@ def servers() -> Iterator[Servers]:
     """A server for each role, the first one searching, the others in turn random and searching."""
     warm_up()  # or else every worker compiles the kernels for itself
     before = own_children()
-    servers = Servers(*(QUICK if i != 1 else find_agent("random") for i in range(SERVERS)))
+    servers = Servers(*(QUICK if i != 1 else "random" for i in range(SERVERS)))
     yield servers
     servers.close()
     assert own_children() <= before
@@ -206,7 +203,7 @@ class TestMatches:
 @pytest.fixture(scope="module")
 def searching() -> Iterator[Servers]:
     """A server that uses the whole of its clocks; its tree grows too slowly to be full before."""
-    servers = Servers(find_agent("uct").with_settings(["memory=1024", "in_flight=1"]))
+    servers = Servers("uct:memory=1024:in_flight=1")
     yield servers
     servers.close()
 

@@ -17,8 +17,8 @@ from gdl.errors import GgpError
 from ggp_agent.agents import Agent, find_agent
 from ggp_agent.errors import TournamentError
 from ggp_agent.manager.players import HttpPlayer
+from ggp_agent.mind.agents import read_agent
 from ggp_agent.search.parallel import threads_of
-from ggp_agent.tuning.tuned_parameters import check_tuning
 
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -51,7 +51,8 @@ class Contestant:
                 for url in self.urls:
                     HttpPlayer(url)
             else:
-                check_tuning(self.as_agent())
+                find_agent(self.agent)  # a name alone
+                self.as_agent()
         except GgpError as error:
             raise TournamentError(f"agent {self.name}: {error}") from error
 
@@ -95,14 +96,17 @@ class Contestant:
         urls, settings = tuple(values.get("urls", ())), tuple(values.get("settings", ()))
         return cls(values["name"], values.get("agent", ""), settings, urls)
 
-    def as_agent(self, simulations: int = 0) -> Agent:
-        """The agent, for one that is run here; `simulations` a move unless it has its own.
+    def agent_text(self, simulations: int = 0) -> str:
+        """The agent as a text, for one that is run here; `simulations` a move or its own.
 
         It thinks with one thread unless it has been told otherwise.
         """
-        agent = find_agent(self.agent).with_settings(["threads=1", *self.settings])
-        if simulations and "simulations" not in agent.settings:
-            agent = agent.with_settings([f"simulations={simulations}"])
+        budget = [f"simulations={simulations}"] if simulations else []
+        return ":".join([self.agent, "threads=1", *budget, *self.settings])
+
+    def as_agent(self, simulations: int = 0) -> Agent:
+        """The agent of `agent_text`, under the contestant's name."""
+        agent = read_agent(self.agent_text(simulations))
         return Agent(self.name, agent.summary, agent.settings)
 
     def cores(self) -> int:

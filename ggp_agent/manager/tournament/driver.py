@@ -17,7 +17,7 @@ import asyncio
 import contextlib
 import dataclasses
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 from gdl.errors import GgpError
@@ -26,7 +26,14 @@ from ggp_agent.manager.players import HttpPlayer
 from ggp_agent.manager.tournament.blocks import RunningTest
 from ggp_agent.manager.tournament.contestants import Contestant
 from ggp_agent.manager.tournament.design import Fixture
-from ggp_agent.manager.tournament.job import Job
+from ggp_agent.manager.tournament.host_processes import (
+    GOODBYE_SECONDS,
+    HostProcess,
+    dismiss,
+    new_host,
+    run_on,
+)
+from ggp_agent.manager.tournament.match_commands import Failed, Job
 from ggp_agent.manager.tournament.plan import Plan
 from ggp_agent.manager.tournament.results import (
     MatchResult,
@@ -35,15 +42,8 @@ from ggp_agent.manager.tournament.results import (
     read_results,
     without_repeats,
 )
-from ggp_agent.player.workers import WorkerProcess
 from ggp_agent.protocol.messages import Abort
 from ggp_agent.statistics import SprtState, Verdict
-
-HOST = "ggp_agent.manager.tournament.match_process"
-SETTLE_SECONDS = 180.0
-"""How long a host may be silent beyond the clocks: it grounds rules and starts processes."""
-GOODBYE_SECONDS = 4.0
-"""How long a host may take to tell the players of a match that it is over."""
 
 log = logging.getLogger(__name__)
 
@@ -93,7 +93,7 @@ class _Run:
         self.done = {self.keys[r.match]: r for r in self.results if r.match in self.keys}
         self.pending = [fixture for fixture in plan.fixtures if fixture.key not in self.done]
         self.cores = max(1, plan.cores)
-        self.idle: list[WorkerProcess] = []
+        self.idle: list[HostProcess] = []
         self.urls_in_use: set[str] = set()
         self.test: RunningTest | None = None
         if plan.sprt is not None:
@@ -183,33 +183,33 @@ class _Run:
         try:
             job = self._job(fixture, seats, isolated)
             outcome = await self._attempt(job)
-            if isinstance(outcome, _Failure) and not outcome.hopeless:
+            if isinstance(outcome, Failed) and not outcome.hopeless:
                 log.warning("match %s is run again: %s", job.match_id, outcome.text)
                 job = self._job(fixture, seats, isolated=True)
                 outcome = await self._attempt(job)
-            return self._aborted(job, outcome) if isinstance(outcome, _Failure) else outcome
+            return self._aborted(job, outcome) if isinstance(outcome, Failed) else outcome
         finally:
             self.cores += cores
             self.urls_in_use -= urls
 
-    async def _attempt(self, job: Job) -> MatchResult | _Failure:
+    async def _attempt(self, job: Job) -> MatchResult | Failed:
         try:
             async with self._host() as host:
-                outcome = await _converse(host, job)
-                if isinstance(outcome, _Failure) and not outcome.hopeless:
+                outcome = await run_on(host, job)
+                if isinstance(outcome, Failed) and not outcome.hopeless:
                     raise WorkerError(outcome.text)
                 return outcome
         except WorkerError as error:
-            return _Failure(str(error), hopeless=False)
+            return Failed(str(error), hopeless=False)
 
     @contextlib.asynccontextmanager
-    async def _host(self) -> AsyncIterator[WorkerProcess]:
+    async def _host(self) -> AsyncIterator[HostProcess]:
         """A warm host; one whose match did not end well is not used again."""
-        host = self.idle.pop() if self.idle else await _new_host(self.plan.tuners)
+        host = self.idle.pop() if self.idle else await new_host(self.plan.tuners)
         try:
             yield host
         except asyncio.CancelledError:
-            await _dismiss(host)
+            await dismiss(host)
             raise
         except BaseException:
             await host.end()
@@ -236,7 +236,7 @@ class _Run:
             isolated=isolated,
         )
 
-    def _aborted(self, job: Job, failure: _Failure) -> MatchResult:
+    def _aborted(self, job: Job, failure: Failed) -> MatchResult:
         return MatchResult(
             match=job.match_id,
             game=job.game,
@@ -259,61 +259,6 @@ class _Run:
         if self.on_progress is not None:
             state = self.test.state if self.test else None
             self.on_progress(Progress(len(self.done), len(self.plan.fixtures), result, state))
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Failure:
-    """A match that was not played; `hopeless` if it is not the host's fault."""
-
-    text: str
-    hopeless: bool
-
-
-async def _new_host(tuners: Sequence[str]) -> WorkerProcess:
-    """A warm host, with these tuners.
-
-    Raises `TournamentError`: where none can be had, no match is to blame.
-    """
-    try:
-        host = await WorkerProcess.start(HOST, tuners)
-    except WorkerError as error:
-        raise TournamentError(str(error)) from error
-    try:
-        await host.warm()
-    except WorkerError as error:
-        await host.end()
-        raise TournamentError(f"a process to run matches in did not start: {error}") from error
-    except BaseException:
-        await host.end()
-        raise
-    return host
-
-
-async def _dismiss(host: WorkerProcess) -> None:
-    """End a host, after it has told the players of its match that this is over."""
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(GOODBYE_SECONDS):
-            await host.finish()
-    await host.end()
-
-
-async def _converse(host: WorkerProcess, job: Job) -> MatchResult | _Failure:
-    """Have a host run a match.  Raises `WorkerError` where the host dies or hangs."""
-    patience = SETTLE_SECONDS + job.start_clock + len(job.seats) * (job.play_clock + 2)
-    await host.send(do="match", job=job.as_json())
-    replies = host.replies()
-    while True:
-        try:
-            async with asyncio.timeout(patience):
-                reply = await anext(replies)
-        except TimeoutError:
-            raise WorkerError(f"the process did not go on for {patience:g} s") from None
-        except StopAsyncIteration:
-            raise WorkerError("the process that ran the match died") from None
-        if reply["say"] == "done":
-            return MatchResult.from_json(reply["result"])
-        if reply["say"] == "failed":
-            return _Failure(reply["text"], reply["hopeless"])
 
 
 async def _greet(plan: Plan) -> None:

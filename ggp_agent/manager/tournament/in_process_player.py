@@ -13,10 +13,11 @@ from gdl.rules import RuleSheet, read_term
 from gdl.state_machine import StateMachine
 from ggp_agent.agents import Agent
 from ggp_agent.errors import PlayerError
-from ggp_agent.mind.worker import Game
-from ggp_agent.player.clock import answer_by
-from ggp_agent.player.search_totals import Effort, Stopwatch
-from ggp_agent.player.tuning_record import Course
+from ggp_agent.mind.match_state import MatchState
+from ggp_agent.mind.stopwatch import Stopwatch
+from ggp_agent.player.clock import MatchClock
+from ggp_agent.player.search_totals import SearchTotals
+from ggp_agent.player.tuning_record import TuningRecord
 from ggp_agent.protocol.messages import Abort, Play, Start, Stop
 
 MOST_OF_IT = 0.8
@@ -31,14 +32,14 @@ class InProcessPlayer:
 
     def __init__(self, agent: Agent, sheet: RuleSheet, machine: StateMachine, seed: int) -> None:
         self.name = agent.name
-        self.effort = Effort()
-        self.course = Course()
+        self.totals = SearchTotals()
+        self.tuning = TuningRecord()
         self.cut_short = 0
         """See `Player.cut_short`."""
         self._agent, self._sheet, self._machine, self._seed = agent, sheet, machine, seed
         self._stopwatch = Stopwatch()
         self._play_clock = 0.0
-        self._game: Game | None = None
+        self._match: MatchState | None = None
 
     async def greet(self) -> None:
         """See `Player.greet`; it is here."""
@@ -46,44 +47,44 @@ class InProcessPlayer:
     async def start(self, start: Start) -> None:
         """See `Player.start`."""
         self._play_clock = start.play_clock
-        self._game = Game(self._sheet, read_term(start.role), self._agent, self._seed)
-        self._game.use(self._machine)
+        self._match = MatchState(self._sheet, read_term(start.role), self._agent, self._seed)
+        self._match.use(self._machine)
 
     async def play(self, play: Play) -> str:
         """See `Player.play`."""
-        if self._game is None:
+        if self._match is None:
             raise PlayerError(f"{self.name} has not been told of match {play.match_id}")
-        by = answer_by(time.monotonic(), self._play_clock, self._agent.number("margin"))
+        by = MatchClock(time.monotonic(), self._play_clock).answer_by(self._agent.number("margin"))
         if play.moves is not None:
-            self._game.advance(tuple(map(read_term, play.moves)))
-        if len(self._game.own_moves()) > 1:
-            self._think(self._game, by)
-        return self._game.write(self._game.choose())
+            self._match.advance(tuple(map(read_term, play.moves)))
+        if len(self._match.own_moves()) > 1:
+            self._think(self._match, by)
+        return self._match.write(self._match.choose())
 
     async def stop(self, stop: Stop) -> None:
         """See `Player.stop`."""
-        self._game = None
+        self._match = None
 
     async def abort(self, abort: Abort) -> None:
         """See `Player.abort`."""
-        self._game = None
+        self._match = None
 
     async def close(self) -> None:
         """See `Player.close`."""
-        self._game = None
+        self._match = None
 
-    def _think(self, game: Game, by: float) -> None:
-        assert game.thinker is not None
+    def _think(self, match: MatchState, by: float) -> None:
+        assert match.thinker is not None
         begun = time.monotonic()
         with self._stopwatch.running():
-            game.thinker.think(by, lambda: False)
-        report = {**game.thinker.report(), **self._stopwatch.lap()}
+            match.thinker.think(by, lambda: False)
+        report = {**match.thinker.report(), **self._stopwatch.lap()}
         if not self._machine.in_process:
             del report["cpu_s"]
-        before = self.effort.simulations
-        self.effort.add(report)
-        self.course.add(report)
-        done = self.effort.simulations - before
+        before = self.totals.simulations
+        self.totals.add(report)
+        self.tuning.add(report)
+        done = self.totals.simulations - before
         # a search stops a little before its deadline, where one more batch would overrun it
         out_of_time = time.monotonic() - begun > MOST_OF_IT * (by - begun)
         if out_of_time and done < self._agent.number("simulations"):

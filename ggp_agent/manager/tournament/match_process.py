@@ -1,9 +1,6 @@
 """The process that runs matches of a tournament, to be started with `python -m`.
 
-It reads commands and writes replies as JSON objects, one per line.  Commands (`"do"`): `warm`, and
-`match` (see `Job`).  Replies (`"say"`): `warm`; `step` whenever a match has gone on, so that one
-that hangs is noticed; `done` with the `result`; `failed` with the reason as `text`, and whether
-the match can't be played at all (`hopeless`) or the process was to blame.
+It reads commands and writes replies (see `match_commands`), one per line.
 
 The end of standard input aborts the match that is running: its players over HTTP are told.
 """
@@ -12,21 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from itertools import compress
 from pathlib import Path
-from typing import Any
 
 from gdl.errors import GgpError
 from gdl.rules import RuleSheet
 from gdl.state_machine import CHANCE_ROLE, StateMachine
-from ggp_agent.agents import tuners_of
 from ggp_agent.manager.local_player import LocalPlayer
 from ggp_agent.manager.match_setup import MatchSetup
 from ggp_agent.manager.players import HttpPlayer, Player
@@ -34,14 +28,25 @@ from ggp_agent.manager.record import MatchRecord
 from ggp_agent.manager.referee import referee_machine
 from ggp_agent.manager.runner import run_match
 from ggp_agent.manager.tournament.in_process_player import InProcessPlayer
-from ggp_agent.manager.tournament.job import Job
+from ggp_agent.manager.tournament.match_commands import (
+    COMMANDS,
+    REPLIES,
+    Done,
+    Failed,
+    IsWarm,
+    Job,
+    Reply,
+    RunMatch,
+    Step,
+    Warm,
+)
 from ggp_agent.manager.tournament.results import MatchResult, count_errors
 from ggp_agent.mind.warming import warm_up
-from ggp_agent.player.search_totals import Effort
-from ggp_agent.player.workers import LINE_LIMIT, WorkerPool
-from ggp_agent.system.child_process import die_with_parent
+from ggp_agent.player.workers import WorkerPool
+from ggp_agent.protocol.json_lines import LINE_LIMIT, Unreadable
+from ggp_agent.system.child_process import begin_as_child
 
-Say = Callable[..., None]
+Say = Callable[[Reply], None]
 
 log = logging.getLogger(__name__)
 
@@ -59,12 +64,12 @@ class MatchRunner:
             result = await self._run(job)
         except GgpError as error:
             log.warning("match %s: %s", job.match_id, error)
-            self._say(say="failed", hopeless=True, text=str(error))
+            self._say(Failed(str(error), hopeless=True))
         except Exception as error:
             log.exception("match %s", job.match_id)
-            self._say(say="failed", hopeless=False, text=f"{type(error).__name__}: {error}")
+            self._say(Failed(f"{type(error).__name__}: {error}", hopeless=False))
         else:
-            self._say(say="done", result=result.as_json())
+            self._say(Done(result.as_json()))
 
     def close(self) -> None:
         """Let the reasoners go."""
@@ -74,22 +79,22 @@ class MatchRunner:
     async def _run(self, job: Job) -> MatchResult:
         started, begun = datetime.now(UTC), time.monotonic()
         sheet, machine = await asyncio.to_thread(self._reasoner, job)
-        here = [seat.as_agent() for seat in job.seats if not seat.urls]
-        pool = WorkerPool(spares=0, tuners=tuners_of(here))
-        seats = [_seat(job, number, sheet, machine, pool) for number in range(len(job.seats))]
+        pools = [WorkerPool(seat.agent_text(job.simulations), spares=0) for seat in job.seats]
+        seats = [_seat(job, number, sheet, machine, pool) for number, pool in enumerate(pools)]
         try:
             if job.isolated:
-                await pool.prepare(len(here))
+                local = [not seat.urls for seat in job.seats]
+                await asyncio.gather(*(pool.prepare() for pool in compress(pools, local)))
                 begun = time.monotonic()
             record = await run_match(
                 _setup(job, sheet, machine),
                 seats,
                 record_directory=job.records if job.isolated else None,
-                on_step=lambda event: self._say(say="step"),
+                on_step=lambda event: self._say(Step()),
             )
         finally:
             await asyncio.gather(*(seat.close() for seat in seats))
-            await pool.close()
+            await asyncio.gather(*(pool.close() for pool in pools))
         record.save(job.records)
         seconds = round(time.monotonic() - begun, 3)
         return _result(
@@ -109,10 +114,10 @@ def _seat(
     contestant = job.seats[number]
     if contestant.urls:
         return HttpPlayer(contestant.urls[0], contestant.name)
-    agent, seed = contestant.as_agent(job.simulations), (job.seed + number) % 2**32
+    seed = (job.seed + number) % 2**32
     if job.isolated:
-        return LocalPlayer(agent, pool, seed)
-    return InProcessPlayer(agent, sheet, machine, seed)
+        return LocalPlayer(contestant.name, pool, seed, None if job.scramble else sheet)
+    return InProcessPlayer(contestant.as_agent(job.simulations), sheet, machine, seed)
 
 
 def _setup(job: Job, sheet: RuleSheet, machine: StateMachine) -> MatchSetup:
@@ -140,7 +145,6 @@ def _result(
 ) -> MatchResult:
     seated = [i for i, role in enumerate(roles) if role.lower() != CHANCE_ROLE]
     goals = record.goals or ()
-    efforts: list[Effort | None] = [getattr(player, "effort", None) for player in players]
     return MatchResult(
         match=job.match_id,
         game=job.game,
@@ -151,7 +155,7 @@ def _result(
         goals=tuple(goals[i] for i in seated),
         moves=len(record.moves),
         errors=count_errors(record.errors, seated),
-        effort=tuple(efforts),
+        effort=tuple(player.totals for player in players),
         by_clock=job.by_clock,
         cut_short=sum(player.cut_short for player in players),
         seconds=seconds,
@@ -168,39 +172,33 @@ async def _serve(say: Say) -> None:
     runner = MatchRunner(say)
     running: asyncio.Task[None] | None = None
     while line := await reader.readline():
-        command = json.loads(line)
-        if command["do"] == "warm":
-            warm_up(command["tuners"])
-            say(say="warm")
-        else:
-            Path(command["job"]["records"]).mkdir(parents=True, exist_ok=True)
-            running = asyncio.create_task(runner.run(Job.from_json(command["job"])))
+        match COMMANDS.read(line):
+            case Warm(tuners):
+                warm_up(tuners)
+                say(IsWarm())
+            case RunMatch(job):
+                Path(job.records).mkdir(parents=True, exist_ok=True)
+                running = asyncio.create_task(runner.run(job))
+            case Unreadable(text):
+                say(Failed(text, hopeless=False))
     if running is not None:
         running.cancel()
         await asyncio.wait({running})
     runner.close()
 
 
-def main() -> int:
+def main() -> None:
     """Serve the process that started this one."""
-    die_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started us
-    logging.basicConfig(
-        level=os.environ.get("GGP_AGENT_LOG", "WARNING"),
-        format="%(asctime)s %(levelname)-7s %(name)s: %(message)s",
-    )
-    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
+    replies = begin_as_child()
 
-    def say(**reply: Any) -> None:
+    def say(reply: Reply) -> None:
         with contextlib.suppress(OSError):
-            replies.write(json.dumps(reply) + "\n")
+            replies.write(REPLIES.write(reply))
             replies.flush()
 
     asyncio.run(_serve(say))
-    return 0
 
 
 if __name__ == "__main__":
-    code = main()
-    os._exit(code)  # threads may still be waiting for a grounder, which dies with us
+    main()
+    os._exit(0)  # threads may still be waiting for a grounder, which dies with us

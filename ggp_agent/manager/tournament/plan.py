@@ -19,7 +19,7 @@ from ggp_agent.manager.tournament.contestants import Contestant, distinct
 from ggp_agent.manager.tournament.design import Fixture, line_ups, match_id, schedule
 from ggp_agent.manager.tournament.results import has_results, read_results
 from ggp_agent.manager.tournament.settings import check_settings
-from ggp_agent.player.match import stated_roles
+from ggp_agent.player.rule_sheets import stated_roles
 from ggp_agent.statistics import Sprt
 from ggp_agent.system.cores import cores
 

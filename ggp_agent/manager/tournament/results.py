@@ -19,7 +19,7 @@ from typing import Any
 
 from ggp_agent.errors import TournamentError
 from ggp_agent.manager.record import CONNECTION_ERROR, ILLEGAL, TIMEOUT
-from ggp_agent.player.search_totals import Effort
+from ggp_agent.player.search_totals import SearchTotals
 
 FORMAT = 1
 ERROR_KINDS = (TIMEOUT, ILLEGAL.strip(), CONNECTION_ERROR)
@@ -44,7 +44,7 @@ class MatchResult:
     goals: tuple[int, ...] = ()
     moves: int = 0
     errors: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    effort: tuple[Effort | None, ...] = ()
+    effort: tuple[SearchTotals | None, ...] = ()
     by_clock: bool = False
     """Whether the clock decided how long the agents thought."""
     cut_short: int = 0
@@ -89,7 +89,7 @@ class MatchResult:
             known[key] = tuple(known.get(key, ()))
         known["errors"] = {kind: tuple(counts) for kind, counts in known.get("errors", {}).items()}
         efforts = known.get("effort", ())
-        known["effort"] = tuple(None if e is None else Effort(**e) for e in efforts)
+        known["effort"] = tuple(None if e is None else SearchTotals(**e) for e in efforts)
         result = cls(**known)
         result._check()
         return result

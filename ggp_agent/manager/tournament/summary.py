@@ -16,7 +16,7 @@ from typing import Any
 from ggp_agent.manager.tournament.blocks import block_scores
 from ggp_agent.manager.tournament.design import match_id, schedule
 from ggp_agent.manager.tournament.results import ERROR_KINDS, MatchResult
-from ggp_agent.player.search_totals import Effort
+from ggp_agent.player.search_totals import SearchTotals
 from ggp_agent.statistics import (
     Interval,
     Rating,
@@ -193,7 +193,7 @@ def _seats_of(result: MatchResult, agent: str) -> list[int]:
     return [seat for seat, name in enumerate(result.agents) if name == agent]
 
 
-def _efforts_of(result: MatchResult, agent: str) -> list[Effort]:
+def _efforts_of(result: MatchResult, agent: str) -> list[SearchTotals]:
     efforts = (result.effort[s] for s in _seats_of(result, agent) if s < len(result.effort))
     return [effort for effort in efforts if effort is not None]
 
@@ -204,7 +204,7 @@ def _goal(result: MatchResult, agent: str) -> Fraction:
     return Fraction(sum(goals), 100 * len(goals))
 
 
-def _rate(efforts: Sequence[Effort], what: str) -> float | None:
+def _rate(efforts: Sequence[SearchTotals], what: str) -> float | None:
     total = sum(getattr(effort, what) for effort in efforts)
     seconds = sum(effort.seconds for effort in efforts)
     return total / seconds if total and seconds else None

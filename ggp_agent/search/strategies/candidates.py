@@ -18,7 +18,7 @@ class Candidates(NamedTuple):
     """where their mean rewards begin, floats; CLOSED for one that is proven to be worse"""
     inverse_roots: int
     """where 1 / sqrt(n) begins for each of them, floats; 0 for a move that was never selected"""
-    count: int
+    size: int
     """m"""
     visits: int
     """N, the visits of the node before this simulation"""

@@ -155,7 +155,7 @@ def choose_moves(layout: Layout, lanes: Lanes, arrays: Arrays) -> None:
 def pick_move(arrays: Arrays, slot: int, role: int, moves: Candidates) -> int:
     """Which of a role's moves in a node of the tree the playout's policy picks."""
     if arrays.options.playout == UNIFORM:
-        return uniform.pick_move(arrays, moves.count)
+        return uniform.pick_move(arrays, moves.size)
     if arrays.options.playout == MAST:
         return mast.pick_move(arrays, slot, role, moves)
     return gibbs.pick_move(arrays, role, moves)

@@ -100,18 +100,18 @@ def choose_moves(layout: Layout, lanes: Lanes, arrays: Arrays) -> None:
 def pick_move(arrays: Arrays, role: int, moves: Candidates) -> int:
     """Which of the candidates a role picks in a node of the tree."""
     tau, values, best = arrays.settings.of_batch[role, TAU], arrays.scratch.values, np.float32(0.0)
-    for i in range(moves.count):
+    for i in range(moves.size):
         values[i] = arrays.history.mean[get_int(moves.words, moves.numbers + i)]
         best = max(best, values[i])
     total = 0.0
-    for i in range(moves.count):
+    for i in range(moves.size):
         total += math.exp((values[i] - best) / tau)
     point = random_real(arrays.random) * total
-    for i in range(moves.count):
+    for i in range(moves.size):
         point -= math.exp((values[i] - best) / tau)
         if point < 0.0:
             return i
-    return moves.count - 1
+    return moves.size - 1
 
 
 class PlainGibbs(PlainPlayout):

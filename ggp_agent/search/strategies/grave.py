@@ -145,12 +145,12 @@ def value_moves(tree: Tree, arrays: Arrays, slot: int, role: int, moves: Candida
     beta = np.float32(1.0)
     if k < np.float32(1e30):
         beta = np.sqrt(k / (np.float32(3.0) * np.float32(moves.visits) + k))
-    return score_grave(  # type: ignore[no-any-return, call-arg]
+    return score_grave(
         moves.words,
         arrays.scratch.values,
         moves.means,
         moves.inverse_roots,
-        moves.count,
+        moves.size,
         settings[C] * root_of_log(arrays.roots, moves.visits),
         settings[FPU],
         moves.numbers,

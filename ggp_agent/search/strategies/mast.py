@@ -130,12 +130,12 @@ def pick_move(arrays: Arrays, slot: int, role: int, moves: Candidates) -> int:
     """Which of the candidates a role picks in a node of the tree."""
     epsilon = arrays.settings.values[arrays.settings.row[slot], role, EPSILON]
     best, values = np.float32(0.0), arrays.scratch.values
-    for i in range(moves.count):
+    for i in range(moves.size):
         values[i] = arrays.history.mean[get_int(moves.words, moves.numbers + i)]
         best = max(best, values[i])
     if random_real(arrays.random) < epsilon:
-        return random_below(arrays.random, moves.count)
-    return draw_near_best(values, moves.count, best, arrays.random)
+        return random_below(arrays.random, moves.size)
+    return draw_near_best(values, moves.size, best, arrays.random)
 
 
 class PlainMast(PlainPlayout):

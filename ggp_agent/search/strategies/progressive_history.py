@@ -54,7 +54,7 @@ def value_moves(arrays: Arrays, slot: int, role: int, moves: Candidates) -> floa
     uct.value_moves(arrays, slot, role, moves)
     weight = arrays.settings.values[arrays.settings.row[slot], role, W]
     values, best = arrays.scratch.values, np.float32(LEAST)
-    for i in range(moves.count):
+    for i in range(moves.size):
         mean = get_float(moves.words, moves.means + i)
         if mean > np.float32(CLOSED * 0.5):
             root = get_float(moves.words, moves.inverse_roots + i)
@@ -62,7 +62,7 @@ def value_moves(arrays: Arrays, slot: int, role: int, moves: Candidates) -> floa
             worth = _history(arrays.history, get_int(moves.words, moves.numbers + i))
             values[i] += np.float32(weight * worth / (lost + 1.0))
         best = max(best, values[i])
-    return best
+    return best  # type: ignore[return-value]  # single precision, as the others
 
 
 class PlainProgressiveHistory(uct.PlainUct):

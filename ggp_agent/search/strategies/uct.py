@@ -47,12 +47,12 @@ C, FPU = column_of("C"), column_of("FPU")
 def value_moves(arrays: Arrays, slot: int, role: int, moves: Candidates) -> float:
     """Write the moves' values to `scratch.values`; returns the highest."""
     settings = arrays.settings.values[arrays.settings.row[slot], role]
-    return score_uct(  # type: ignore[no-any-return, call-arg]
+    return score_uct(
         moves.words,
         arrays.scratch.values,
         moves.means,
         moves.inverse_roots,
-        moves.count,
+        moves.size,
         settings[C] * root_of_log(arrays.roots, moves.visits),
         settings[FPU],
     )

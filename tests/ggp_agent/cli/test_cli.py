@@ -21,6 +21,7 @@ from ggp_agent.agents import AGENTS
 from ggp_agent.library import games as library
 from ggp_agent.manager.record_validation import validate
 from ggp_agent.parameters import PARAMETERS
+from ggp_agent.player.workers import MODULE as WORKER
 from tests.ggp_agent.processes import (
     GUARD,
     command_line,
@@ -483,12 +484,22 @@ class TestServe:
 
     @pytest.mark.parametrize(
         "arguments",
-        [("--agent", "nobody"), ("--set", "C=99"), ("--set", "nothing"), ("--port", "65536")],
+        [
+            ("--agent", "nobody"),
+            ("--set", "C=99"),
+            ("--set", "nothing"),
+            ("--tune", "C"),
+            ("--agent", "random", "--tuner", "nmc"),
+            ("--port", "65536"),
+        ],
+        ids=" ".join,
     )
     def test_wrong_options_are_one_line(self, run: Run, arguments: tuple[str, ...]) -> None:
-        outcome = run("serve", *arguments)
-        assert outcome.code == 2
-        assert outcome.complaint
+        outcome = run("serve", "--port", "0", *arguments)
+        assert (outcome.code, outcome.out) == (2, "")
+        complaint = outcome.err.splitlines()[-1]
+        assert complaint.startswith("error: ") and complaint.endswith("--help`)")
+        assert outcome.err.count("error: ") == 1 and "Traceback" not in outcome.err
 
     def test_info_without_a_server_is_one_line(self, run: Run) -> None:
         outcome = run("info", f"http://127.0.0.1:{free_port()}")
@@ -537,8 +548,7 @@ class Background:
         """Wait until it has started its first worker."""
         return wait_until(
             lambda: any(
-                "ggp_agent.mind.worker" in command_line(pid)
-                for pid in descendants_of(self.process.pid)
+                f"-m {WORKER}" in command_line(pid) for pid in descendants_of(self.process.pid)
             )
         )
 

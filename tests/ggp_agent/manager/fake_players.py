@@ -17,7 +17,8 @@ class FakePlayer:
     It follows the match by the joint moves in PLAY alone, as a player over HTTP must.
     """
 
-    cut_short = 0
+    totals: None = None
+    tuning: None = None
 
     def __init__(self, machine: StateMachine, sheet: RuleSheet, name: str = "fake") -> None:
         self.name = name

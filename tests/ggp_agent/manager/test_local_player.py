@@ -6,7 +6,6 @@ import asyncio
 
 import pytest
 
-from ggp_agent.agents import find_agent
 from ggp_agent.errors import MessageError, PlayerError
 from ggp_agent.library.games import find_game
 from ggp_agent.manager.local_player import LocalPlayer
@@ -24,8 +23,8 @@ def start(match_id: str = "m", role: str = "x", rules: str = TTT) -> Start:
 def test_plays_one_match_after_the_other_and_leaves_nothing_behind() -> None:
     async def session() -> None:
         before = own_children()
-        pool = WorkerPool()
-        player = LocalPlayer(find_agent("legal"), pool, seed=1)
+        pool = WorkerPool("legal")
+        player = LocalPlayer("legal", pool, seed=1)
         assert player.name == "legal"
         async with asyncio.timeout(2 * GUARD):
             await player.start(start("one"))
@@ -49,8 +48,8 @@ def test_plays_one_match_after_the_other_and_leaves_nothing_behind() -> None:
 
 def test_two_players_share_a_pool() -> None:
     async def session() -> None:
-        pool = WorkerPool(spares=0)
-        players = [LocalPlayer(find_agent("legal"), pool, seed) for seed in (1, 2)]
+        pool = WorkerPool("legal", spares=0)
+        players = [LocalPlayer("legal", pool, seed) for seed in (1, 2)]
         async with asyncio.timeout(2 * GUARD):
             await asyncio.gather(
                 *(p.start(start("m", role)) for p, role in zip(players, "xo", strict=True))
@@ -65,11 +64,13 @@ def test_two_players_share_a_pool() -> None:
 
 def test_a_match_it_has_not_been_told_of_is_an_error() -> None:
     async def session() -> None:
-        player = LocalPlayer(find_agent("legal"), WorkerPool(spares=0), seed=1)
+        pool = WorkerPool("legal", spares=0)
+        player = LocalPlayer("legal", pool, seed=1)
         with pytest.raises(PlayerError, match="match m"):
             await player.play(Play("m", None))
         with pytest.raises(MessageError):
             await player.start(start(role="nobody"))
         await player.close()
+        await pool.close()
 
     asyncio.run(session())

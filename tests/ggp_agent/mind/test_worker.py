@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import queue
 import random
@@ -13,22 +12,41 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 from gdl.grounding import GroundProgram
 from gdl.rules import RuleSheet, Term, read_term, write_term
 from gdl.state_machine import JointMove, Move, State, StateMachine
-from ggp_agent.agents import Agent, find_agent
-from ggp_agent.errors import WorkerError
+from ggp_agent.errors import ParameterError, WorkerError
 from ggp_agent.library.games import find_game
+from ggp_agent.mind import reasoners
 from ggp_agent.mind import worker as worker_module
+from ggp_agent.mind.agents import read_agent
+from ggp_agent.mind.search_factory import make_thinker
 from ggp_agent.mind.thinker import LegalThinker
-from ggp_agent.mind.worker import Worker, agent_fields, make_thinker
-from ggp_agent.player.workers import WorkerPool, WorkerProcess
+from ggp_agent.mind.worker import Worker
+from ggp_agent.player import workers
+from ggp_agent.player.workers import WorkerPool, WorkerProcess, start_worker, warm_worker
+from ggp_agent.protocol.worker_commands import (
+    COMMANDS,
+    REPLIES,
+    AgentProfile,
+    BadAgent,
+    Failed,
+    FindMove,
+    FoundMove,
+    IsReady,
+    IsWarm,
+    Quit,
+    Reply,
+    SafeMove,
+    StartMatch,
+    Warm,
+)
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.parallel import ParallelSearch
 from ggp_agent.search.plain import PlainSearch
@@ -40,7 +58,7 @@ from tests.ggp_agent.processes import GUARD, children_of, is_running, own_childr
 FOREVER = 1e6
 """Seconds until a deadline that is not meant to come."""
 
-QUICK = find_agent("uct").with_settings(["simulations=200", "memory=16"])
+QUICK = "uct:simulations=200:memory=16"
 TTT = find_game("ticTacToe").text()
 RPS = find_game("rockPaperScissors").text()
 
@@ -76,12 +94,15 @@ DERIVED_ROLES = """
 """
 
 
+Kind = TypeVar("Kind", IsWarm, BadAgent, IsReady, SafeMove, FoundMove, Failed)
+
+
 class Desk:
     """Talks to a worker that runs in a thread."""
 
     def __init__(self) -> None:
-        self._said: queue.Queue[dict[str, Any]] = queue.Queue()
-        self.worker = Worker(lambda **reply: self._said.put(reply))
+        self._said: queue.Queue[Reply | BaseException] = queue.Queue()
+        self.worker = Worker(self._said.put)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -89,34 +110,31 @@ class Desk:
         try:
             self.worker.run()
         except BaseException as error:
-            self._said.put({"say": "died", "error": repr(error)})
+            self._said.put(error)
 
-    def post(self, **event: Any) -> None:
-        self.worker.post(event)
+    def start(self, rules: str, role: str, agent: str = QUICK, **changes: Any) -> None:
+        self.worker.post(StartMatch(rules, role, agent, seed=1, **changes))
 
-    def start(self, rules: str, role: str, agent: Agent = QUICK, **changes: Any) -> None:
-        fields = {"agent": agent_fields(agent), "seed": 1, "history": [], "by": 0.0}
-        self.post(do="start", rules=rules, role=role, **{**fields, **changes})
-
-    def play(self, number: int, moves: list[str] | None, seconds: float = FOREVER) -> None:
+    def play(self, number: int, moves: Sequence[str] | None, seconds: float = FOREVER) -> None:
         """PLAY; the agents of these tests are done long before the deadline."""
-        self.post(do="play", id=number, moves=moves, by=time.monotonic() + seconds)
+        joint = None if moves is None else tuple(moves)
+        self.worker.post(FindMove(number, joint, by=time.monotonic() + seconds))
 
-    def expect(self, say: str) -> dict[str, Any]:
+    def expect(self, kind: type[Kind]) -> Kind:
         """The next reply of this kind; others are skipped, unless the worker is in trouble."""
         while True:
             reply = self._said.get(timeout=GUARD)
-            if reply["say"] == say:
+            if isinstance(reply, kind):
                 return reply
-            assert reply["say"] not in ("died", "failed"), reply
+            assert not isinstance(reply, BaseException | Failed), reply
 
     def answer(self, number: int) -> str:
         """The move that is answered to a PLAY."""
-        reply = self.expect("move")
-        assert reply["id"] == number
-        return str(reply["move"])
+        reply = self.expect(FoundMove)
+        assert reply.request == number
+        return reply.move
 
-    def move(self, number: int, moves: list[str] | None) -> str:
+    def move(self, number: int, moves: Sequence[str] | None) -> str:
         self.play(number, moves)
         return self.answer(number)
 
@@ -127,7 +145,7 @@ class Desk:
         return self._said.empty()
 
     def quit(self) -> None:
-        self.post(do="quit")
+        self.worker.post(Quit())
         self._thread.join(GUARD)
         assert not self.is_alive()
 
@@ -152,14 +170,14 @@ class TestLargeNetworks:
             return original(code, text, names)
 
         monkeypatch.setattr(compiling._Code, "add", add)
-        monkeypatch.setattr("ggp_agent.mind.worker.PROLOG_AFTER", GUARD)
+        monkeypatch.setattr(reasoners, "PROLOG_AFTER", GUARD)
         sheet = find_game(key).rule_sheet()
         try:
             desk.start(find_game(key).text(), write_term(sheet.roles[0]))
-            assert desk.expect("ready")["reasoner"] == "PropnetStateMachine"
-            first = desk.expect("safe")["move"]
+            assert desk.expect(IsReady).reasoner == "PropnetStateMachine"
+            first = desk.expect(SafeMove).move
             assert desk.move(1, None)
-            thinker = desk.worker._game.thinker if desk.worker._game else None
+            thinker = desk.worker._match.thinker if desk.worker._match else None
             assert isinstance(thinker, NativeSearch)
             assert first and not thinker._layout.code.any()
         finally:
@@ -170,11 +188,10 @@ class TestPlaying:
     def test_says_which_reasoner_it_has_and_a_safe_move(
         self, desk: Desk, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("ggp_agent.mind.worker.PROLOG_AFTER", GUARD)  # kernels may have to load
+        monkeypatch.setattr(reasoners, "PROLOG_AFTER", GUARD)  # kernels may have to load
         desk.start(TTT, "x")
-        assert desk.expect("ready")["reasoner"] == "PropnetStateMachine"
-        safe = desk.expect("safe")
-        assert (safe["id"], safe["move"]) == (None, "(place 1 1)")
+        assert desk.expect(IsReady).reasoner == "PropnetStateMachine"
+        assert desk.expect(SafeMove) == SafeMove(None, "(place 1 1)")
 
     def test_plays_a_match_to_its_end(self, desk: Desk) -> None:
         """Against the first legal move; every answer must be legal."""
@@ -196,10 +213,9 @@ class TestPlaying:
 
     def test_a_safe_move_is_named_in_every_state(self, desk: Desk) -> None:
         desk.start(TTT, "o")
-        desk.expect("safe")
+        desk.expect(SafeMove)
         desk.play(0, ["(place 1 1)", "noop"])
-        safe = desk.expect("safe")
-        assert (safe["id"], safe["move"]) == (0, "(place 1 2)")
+        assert desk.expect(SafeMove) == SafeMove(0, "(place 1 2)")
         desk.answer(0)
 
     def test_the_spelling_of_the_rules_is_used(self, desk: Desk) -> None:
@@ -208,7 +224,7 @@ class TestPlaying:
         assert desk.move(1, ["(PLACE 2 2)", "NOOP"]) == "NOOP"
 
     def test_catches_up_with_the_history(self, desk: Desk) -> None:
-        history = [["(place 2 2)", "noop"], ["noop", "(place 1 1)"]]
+        history = (("(place 2 2)", "noop"), ("noop", "(place 1 1)"))
         desk.start(TTT, "x", history=history)
         answer = desk.move(0, ["(place 3 3)", "noop"])
         assert answer == "noop"
@@ -217,39 +233,39 @@ class TestPlaying:
         }
 
     def test_one_legal_move_is_answered_without_thinking(self, desk: Desk) -> None:
-        desk.start(TTT, "o", find_agent("uct"))
+        desk.start(TTT, "o", "uct")
         assert desk.move(0, None) == "noop"  # long before the deadline
 
     def test_thinks_until_the_deadline_without_a_budget(self, desk: Desk) -> None:
-        desk.start(TTT, "x", find_agent("uct").with_settings(["memory=64"]))
-        desk.expect("ready")
+        desk.start(TTT, "x", "uct:memory=64")
+        desk.expect(IsReady)
         by = time.monotonic() + 0.5
-        desk.post(do="play", id=0, moves=None, by=by)
-        reply = desk.expect("move")
+        desk.worker.post(FindMove(0, None, by))
+        reply = desk.expect(FoundMove)
         assert time.monotonic() > by - 0.3  # not much too early
-        assert reply["report"]["simulations"] > 0
+        assert reply.report["simulations"] > 0
 
     def test_a_message_interrupts_the_thinking(self, desk: Desk) -> None:
         """The second PLAY takes the place of the first, which would have taken for ever."""
-        desk.start(RPS, "left", find_agent("uct").with_settings(["memory=16"]))
-        desk.expect("ready")
+        desk.start(RPS, "left", "uct:memory=16")
+        desk.expect(IsReady)
         desk.play(0, None)
         desk.play(1, ["(show rock)", "(show rock)"], seconds=0.0)
         assert desk.answer(1).startswith("(show ")
 
     def test_thinks_during_the_start_clock_into_the_same_tree(self, desk: Desk) -> None:
-        agent = find_agent("uct").with_settings(["simulations=300", "memory=16"])
+        agent = "uct:simulations=300:memory=16"
         desk.start(TTT, "x", agent, by=time.monotonic() + FOREVER)
-        desk.expect("safe")
+        desk.expect(SafeMove)
         desk.play(0, None)
-        report = desk.expect("move")["report"]
+        report = desk.expect(FoundMove).report
         # the budget is one for the state, whether it was used up before PLAY or after
         assert report["simulations"] == report["root_visits"] == 300
 
 
 class TestRepeatedMessages:
     def test_the_same_play_gets_the_same_answer(self, desk: Desk) -> None:
-        desk.start(TTT, "o", find_agent("random"))
+        desk.start(TTT, "o", "random")
         desk.move(0, None)
         first = desk.move(1, ["(place 2 2)", "noop"])
         answers = {desk.move(2 + i, ["(place 2 2)", "noop"]) for i in range(8)}
@@ -257,7 +273,7 @@ class TestRepeatedMessages:
         assert desk.move(20, ["noop", first]) == "noop"
 
     def test_the_first_play_as_well(self, desk: Desk) -> None:
-        desk.start(TTT, "x", find_agent("random"))
+        desk.start(TTT, "x", "random")
         first = desk.move(0, None)
         assert {desk.move(1 + i, None) for i in range(8)} == {first}
 
@@ -265,7 +281,7 @@ class TestRepeatedMessages:
         self, desk: Desk
     ) -> None:
         """The answer to an earlier PLAY is no answer to this one."""
-        desk.start(TTT, "o", find_agent("uct").with_settings(["memory=16"]))
+        desk.start(TTT, "o", "uct:memory=16")
         assert desk.move(0, None) == "noop"
         desk.play(1, ["(place 2 2)", "noop"])
         desk.play(2, ["(place 2 2)", "noop"], seconds=0.3)
@@ -278,29 +294,29 @@ class TestRepeatedMessages:
         for number in range(1, 5):
             desk.move(number, ["(show rock)", "(show rock)"])
         desk.play(5, ["(show rock)", "(show rock)"])
-        assert "no legal move" in desk.expect("failed")["text"]  # the game is over
+        assert "no legal move" in desk.expect(Failed).text  # the game is over
 
 
 class TestForcedMoves:
     def test_the_only_legal_move_is_answered_at_once(self, desk: Desk) -> None:
         """The deadline does not come, and there is no limit to the simulations."""
-        desk.start(TTT, "o", find_agent("uct").with_settings(["memory=64"]))
+        desk.start(TTT, "o", "uct:memory=64")
         desk.play(0, None)
         assert desk.answer(0) == "noop"
 
     def test_thinking_goes_on_for_the_next_move(self, desk: Desk) -> None:
-        desk.start(TTT, "o", find_agent("uct").with_settings(["memory=64"]))
+        desk.start(TTT, "o", "uct:memory=64")
         desk.play(0, None)
         assert desk.answer(0) == "noop"
         time.sleep(0.5)  # while x thinks
         desk.play(1, ["(place 2 2)", "noop"], seconds=0.0)
-        reply = desk.expect("move")
-        assert reply["report"]["root_visits"] > reply["report"]["simulations"]
-        assert reply["move"].startswith("(place ")
+        reply = desk.expect(FoundMove)
+        assert reply.report["root_visits"] > reply.report["simulations"]
+        assert reply.move.startswith("(place ")
 
     def test_a_proven_score_is_answered_at_once(self, desk: Desk) -> None:
         """x has won in three moves wherever it goes, and the deadline does not come."""
-        desk.start(TTT, "x", find_agent("default").with_settings(["memory=64", "C=1"]))
+        desk.start(TTT, "x", "default:memory=64:C=1")
         desk.play(0, None, seconds=0.0)
         desk.answer(0)
         for number, joint in enumerate(
@@ -309,8 +325,8 @@ class TestForcedMoves:
             desk.play(number, joint, seconds=0.0)
             desk.answer(number)
         desk.play(4, ["noop", "(place 3 3)"])
-        reply = desk.expect("move")
-        assert reply["report"]["proven"] == [100, 100]
+        reply = desk.expect(FoundMove)
+        assert reply.report["proven"] == [100, 100]
 
 
 class TestTrouble:
@@ -335,18 +351,18 @@ class TestTrouble:
         desk.start(DERIVED_ROLES, "bob")
         desk.move(0, None)
         desk.play(1, moves)
-        assert "2 roles" in desk.expect("failed")["text"]
+        assert "2 roles" in desk.expect(Failed).text
         assert desk.move(2, ["go", "stay"]) in ("go", "stay")
 
     def test_an_unknown_role_is_refused_by_name(self, desk: Desk) -> None:
         desk.start(TTT, "Z")
-        text = desk.expect("failed")["text"]
+        text = desk.expect(Failed).text
         assert "z is not a role" in text and "x o" in text
 
     @pytest.mark.parametrize("rules", ["", "((", "(role x))"])
     def test_broken_rules_are_refused(self, desk: Desk, rules: str) -> None:
         desk.start(rules, "x")
-        assert desk.expect("failed")["text"].startswith("rules")
+        assert desk.expect(Failed).text.startswith("rules")
 
     def test_rules_without_a_role_are_refused(self, desk: Desk) -> None:
         desk.start("(legal x go) (init here)", "x")
@@ -357,7 +373,7 @@ class TestTrouble:
 
     def test_play_without_a_match_is_refused(self, desk: Desk) -> None:
         desk.play(0, None)
-        assert "no match" in desk.expect("failed")["text"]
+        assert "no match" in desk.expect(Failed).text
 
     def test_play_after_the_end_is_refused(self, desk: Desk) -> None:
         rules = "(role a) (init on) (legal a go) (<= (next off) (true on)) " + (
@@ -366,7 +382,7 @@ class TestTrouble:
         desk.start(rules, "a")
         assert desk.move(0, None) == "go"
         desk.play(1, ["go"])
-        assert "no legal move" in desk.expect("failed")["text"]
+        assert "no legal move" in desk.expect(Failed).text
         assert desk.is_alive()
 
     def test_a_reasoner_that_fails_while_thinking_does_not_end_the_worker(
@@ -383,15 +399,59 @@ class TestTrouble:
         assert desk.is_alive()
 
 
+class TestWords:
+    @pytest.mark.parametrize(
+        ("line", "complaint"),
+        [
+            ('{"kind": "Dance"}', "unknown command or reply 'Dance'"),
+            ("(play)", "not a command"),
+            (
+                '{"kind": "FindMove", "request": "one", "moves": null, "by": 0}',
+                "malformed FindMove",
+            ),
+        ],
+    )
+    def test_what_is_no_command_is_answered_and_work_goes_on(
+        self, desk: Desk, line: str, complaint: str
+    ) -> None:
+        said = COMMANDS.read(line)
+        desk.worker.post(said)
+        assert complaint in desk.expect(Failed).text
+        desk.start(TTT, "o")
+        assert desk.move(0, None) == "noop"
+
+    def test_a_wrong_agent_is_answered_before_anything_is_loaded(self, desk: Desk) -> None:
+        for text in ("nobody", "uct:C=99", "uct:nothing", "random-nmc"):
+            desk.worker.post(Warm(text))
+            assert desk.expect(BadAgent).text
+        desk.start(TTT, "x", "uct:C=99")
+        assert "C must be" in desk.expect(Failed).text
+
+    def test_the_server_is_told_what_it_has_to_know_of_the_agent(
+        self, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        loaded: list[list[str]] = []
+        monkeypatch.setattr(worker_module, "warm_up", loaded.append)
+        for text, profile in {
+            "uct:threads=3:margin=0.5": AgentProfile("uct", 3, 0.5, uses_clock=True),
+            "ap-nmc:threads=1:tune=C": AgentProfile("ap-nmc", 1, 0.2, uses_clock=True),
+            "uct:simulations=100": AgentProfile("uct", 1, 0.2, uses_clock=False),
+            "legal:threads=1": AgentProfile("legal", 1, 0.2, uses_clock=False),
+        }.items():
+            desk.worker.post(Warm(text))
+            assert desk.expect(IsWarm) == IsWarm(profile)
+        assert loaded == [[], ["nmc"], [], []]
+
+
 class TestReasoners:
     @pytest.fixture(autouse=True)
     def no_patience(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(worker_module, "PROLOG_AFTER", 0.05)
+        monkeypatch.setattr(reasoners, "PROLOG_AFTER", 0.05)
 
     def test_prolog_plays_where_grounding_never_ends(self, desk: Desk) -> None:
         before = own_children()
         desk.start(ENDLESS, "counter")
-        assert desk.expect("ready")["reasoner"] == "PrologStateMachine"
+        assert desk.expect(IsReady).reasoner == "PrologStateMachine"
         answers = [desk.move(0, None), desk.move(1, ["up"]), desk.move(2, ["up"])]
         assert answers == ["up", "up", "up"]
         for pid in own_children() - before:  # its grounders would go on for ever
@@ -399,7 +459,7 @@ class TestReasoners:
 
     def test_prolog_plays_where_grounding_is_impossible(self, desk: Desk) -> None:
         desk.start(UNSAFE, "player")
-        assert desk.expect("ready")["reasoner"] == "PrologStateMachine"
+        assert desk.expect(IsReady).reasoner == "PrologStateMachine"
         assert desk.move(0, None) == "go"
         assert desk.move(1, ["go"]) == "go"
 
@@ -416,15 +476,15 @@ class TestReasoners:
             return made(sheet, **limits)
 
         monkeypatch.setattr(PropnetStateMachine, "from_rules", slowly)
-        desk.start(TTT, "o", find_agent("legal"))
-        assert desk.expect("ready")["reasoner"] == "PrologStateMachine"
+        desk.start(TTT, "o", "legal")
+        assert desk.expect(IsReady).reasoner == "PrologStateMachine"
         assert desk.move(0, None) == "noop"
         assert desk.move(1, ["(place 1 1)", "noop"]) == "(place 1 2)"
         prolog = own_children() - others
         assert prolog
         let_it.set()
-        assert desk.expect("ready")["reasoner"] == "PropnetStateMachine"
-        assert desk.expect("safe") == {"say": "safe", "id": 1, "move": "(place 1 2)"}
+        assert desk.expect(IsReady).reasoner == "PropnetStateMachine"
+        assert desk.expect(SafeMove) == SafeMove(1, "(place 1 2)")
         assert desk.move(2, ["noop", "(place 1 2)"]) == "noop"
         assert desk.move(3, ["(place 1 3)", "noop"]) == "(place 2 1)"
         assert wait_until(lambda: not prolog & own_children()), "Prolog still runs"
@@ -438,8 +498,8 @@ class TestReasoners:
             asked.set()
             raise WorkerError("not needed")
 
-        monkeypatch.setattr(worker_module, "PROLOG_AFTER", GUARD)
-        monkeypatch.setattr(worker_module, "PrologStateMachine", refuse)
+        monkeypatch.setattr(reasoners, "PROLOG_AFTER", GUARD)
+        monkeypatch.setattr(reasoners, "PrologStateMachine", refuse)
         desk.start(TTT, "x")
         desk.move(0, None)
         assert not asked.wait(0.5)
@@ -464,7 +524,7 @@ class TestReasoners:
         propnet = PropnetStateMachine.from_rules(sheet)
 
         thinkers = {
-            name: make_thinker(propnet, 0, find_agent(name).with_settings(given), 1)
+            name: make_thinker(propnet, 0, read_agent(":".join([name, *given])), 1)
             for name, given in {
                 "uct": ["memory=16", "threads=1"],
                 "ap": ["memory=32", "threads=2"],
@@ -479,7 +539,7 @@ class TestReasoners:
             "legal": LegalThinker,
         }
         assert thinkers["legal"].choose() == read_term("(place 1 1)")
-        assert isinstance(make_thinker(_Foreign(propnet), 0, QUICK, 1), PlainSearch)
+        assert isinstance(make_thinker(_Foreign(propnet), 0, read_agent(QUICK), 1), PlainSearch)
 
 
 class _Foreign(StateMachine):
@@ -513,53 +573,72 @@ class _Foreign(StateMachine):
         return self._machine.state_from(fluents)
 
 
-async def replies_until(worker: WorkerProcess, say: str) -> list[dict[str, Any]]:
-    """The worker's replies up to the first of this kind."""
+async def replies_until(worker: WorkerProcess, kind: type[Kind]) -> Kind:
+    """The worker's next reply of this kind."""
     heard = []
     async with asyncio.timeout(GUARD):
         async for reply in worker.replies():
             heard.append(reply)
-            if reply["say"] == say:
-                return heard
+            if isinstance(reply, kind):
+                return reply
     raise AssertionError(f"the worker ended; it said {heard}")
 
 
-def start_command(rules: str, role: str, agent: Agent = QUICK) -> dict[str, Any]:
-    fields = agent_fields(agent)
-    return {
-        "do": "start", "rules": rules, "role": role, "agent": fields, "seed": 1, "history": [],
-        "by": 0.0,
-    }  # fmt: skip
+def start_command(rules: str, role: str) -> StartMatch:
+    return StartMatch(rules, role, QUICK, seed=1)
 
 
 class TestProcess:
     def test_plays_over_its_pipes(self) -> None:
         async def session() -> str:
-            worker = await WorkerProcess.start()
+            worker = await start_worker()
             try:
-                await worker.warm()
-                await worker.send(**start_command(TTT, "o"))
-                await worker.send(do="play", id=0, moves=None, by=0.0)
-                await worker.send(do="play", id=1, moves=["(place 1 1)", "noop"], by=0.0)
-                replies = await replies_until(worker, "move")
-                while replies[-1]["id"] != 1:
-                    replies = await replies_until(worker, "move")
-                return str(replies[-1]["move"])
+                await warm_worker(worker, QUICK)
+                await worker.send(start_command(TTT, "o"))
+                await worker.send(FindMove(0, None, by=0.0))
+                await worker.send(FindMove(1, ("(place 1 1)", "noop"), by=0.0))
+                while (found := await replies_until(worker, FoundMove)).request != 1:
+                    pass
+                return found.move
             finally:
                 await worker.end()
                 assert not is_running(worker.pid)
 
         assert asyncio.run(session()).startswith("(place ")
 
+    def test_a_line_that_is_no_command_is_answered(self) -> None:
+        process = subprocess.Popen(
+            [sys.executable, "-m", workers.MODULE],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        lines = '{"kind": "Dance"}\n' + COMMANDS.write(start_command(TTT, "Z")) + "nonsense\n"
+        said, _ = process.communicate(lines, GUARD)
+        replies = [REPLIES.read(line) for line in said.splitlines()]
+        assert process.returncode == 0
+        assert [type(reply) for reply in replies[:2]] == [Failed, Failed]
+
+    def test_a_wrong_agent_is_an_error_of_the_one_who_asks(self) -> None:
+        async def session() -> None:
+            pool = WorkerPool("uct:C=99", spares=0)
+            with pytest.raises(ParameterError, match="C must be"):
+                await pool.prepare()
+            with pytest.raises(ParameterError, match="C must be"):
+                await pool.take()
+            await pool.close()
+
+        asyncio.run(session())
+
     def test_big_rules_pass_the_pipe(self) -> None:
         """Far more than a pipe holds, with characters that are no ASCII."""
         rules = TTT + "".join(f"\n; comment {i} äöü 漢字" for i in range(20000))
 
         async def session() -> None:
-            worker = await WorkerProcess.start()
+            worker = await start_worker()
             try:
-                await worker.send(**start_command(rules, "x"))
-                await replies_until(worker, "safe")
+                await worker.send(start_command(rules, "x"))
+                await replies_until(worker, SafeMove)
             finally:
                 await worker.end()
 
@@ -567,16 +646,16 @@ class TestProcess:
 
     def test_ends_with_its_input(self) -> None:
         process = subprocess.Popen(
-            [sys.executable, "-m", "ggp_agent.mind.worker"],
+            [sys.executable, "-m", workers.MODULE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
         assert process.stdin is not None and process.stdout is not None
         with process.stdin, process.stdout:
-            process.stdin.write(json.dumps(start_command(ENDLESS, "counter")) + "\n")
+            process.stdin.write(COMMANDS.write(start_command(ENDLESS, "counter")))
             process.stdin.flush()
-            while json.loads(process.stdout.readline())["say"] != "ready":
+            while not isinstance(REPLIES.read(process.stdout.readline()), IsReady):
                 pass
             helpers = children_of(process.pid)
             assert helpers, "a grounder and Prolog are at work"
@@ -587,12 +666,12 @@ class TestProcess:
         """Which reaches the whole process group; the server is to decide what it means."""
 
         async def session() -> None:
-            worker = await WorkerProcess.start()
+            worker = await start_worker()
             try:
-                await worker.warm()
+                await warm_worker(worker, QUICK)
                 os.kill(worker.pid, signal.SIGINT)
-                await worker.send(**start_command(TTT, "x"))
-                await replies_until(worker, "safe")
+                await worker.send(start_command(TTT, "x"))
+                await replies_until(worker, SafeMove)
             finally:
                 await worker.end()
 
@@ -602,10 +681,10 @@ class TestProcess:
         files = set(Path(tempfile.gettempdir()).glob("gdl-*"))
 
         async def session() -> None:
-            worker = await WorkerProcess.start()
+            worker = await start_worker()
             try:
-                await worker.send(**start_command(ENDLESS, "counter"))
-                await replies_until(worker, "ready")
+                await worker.send(start_command(ENDLESS, "counter"))
+                await replies_until(worker, IsReady)
                 helpers = children_of(worker.pid)
             finally:
                 await worker.end()
@@ -617,12 +696,12 @@ class TestProcess:
 
     def test_send_says_when_the_process_is_gone(self) -> None:
         async def session() -> None:
-            worker = await WorkerProcess.start()
+            worker = await start_worker()
             await worker.end()
             await worker.end()  # twice does no harm
             with pytest.raises(WorkerError, match="gone"):
                 for _ in range(100):  # the first few may still go into the pipe
-                    await worker.send(do="play", id=0, moves=None, by=0.0)
+                    await worker.send(FindMove(0, None, by=0.0))
                     await asyncio.sleep(0.01)
 
         asyncio.run(session())
@@ -632,7 +711,7 @@ class TestPool:
     def test_takes_what_was_prepared_and_leaves_nothing_behind(self) -> None:
         async def session() -> None:
             before = own_children()
-            pool = WorkerPool()
+            pool = WorkerPool(QUICK)
             await pool.prepare()
             prepared = own_children() - before
             worker = await pool.take()
@@ -648,7 +727,7 @@ class TestPool:
         async def session() -> None:
             before = own_children()
             for wait in (0.0, 0.01, 0.2):
-                pool = WorkerPool(spares=2)
+                pool = WorkerPool(QUICK, spares=2)
                 preparing = asyncio.create_task(pool.prepare(2))
                 await asyncio.sleep(wait)
                 await pool.close()
@@ -660,7 +739,7 @@ class TestPool:
 
     def test_a_taken_worker_is_ended_by_close(self) -> None:
         async def session() -> None:
-            pool = WorkerPool(spares=0)
+            pool = WorkerPool(QUICK, spares=0)
             worker = await pool.take()
             await pool.close()
             await pool.close()
@@ -670,7 +749,7 @@ class TestPool:
 
     def test_a_closed_pool_gives_no_workers(self) -> None:
         async def session() -> None:
-            pool = WorkerPool()
+            pool = WorkerPool(QUICK)
             await pool.close()
             with pytest.raises(WorkerError, match="closed"):
                 await pool.take()
@@ -680,7 +759,7 @@ class TestPool:
     def test_a_worker_that_cannot_start_is_an_error(self, monkeypatch: pytest.MonkeyPatch) -> None:
         async def session() -> None:
             monkeypatch.setattr(sys, "executable", "/no/such/python")
-            pool = WorkerPool(spares=0)
+            pool = WorkerPool(QUICK, spares=0)
             with pytest.raises(WorkerError, match="cannot start"):
                 await pool.prepare()
             with pytest.raises(WorkerError, match="cannot start"):
@@ -694,7 +773,7 @@ class TestPool:
     ) -> None:
         async def session() -> None:
             monkeypatch.setattr(sys, "executable", "/bin/false")
-            pool = WorkerPool(spares=0)
+            pool = WorkerPool(QUICK, spares=0)
             with pytest.raises(WorkerError):
                 await pool.take()
             monkeypatch.undo()

@@ -21,7 +21,6 @@ from typing import Any, TypeVar
 
 import pytest
 
-from ggp_agent.agents import find_agent
 from ggp_agent.library.games import find_game
 from ggp_agent.player.match import AgentMaker
 from ggp_agent.player.server import AgentServer
@@ -43,11 +42,9 @@ class Agent:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
-        agent = find_agent("uct").with_settings(["simulations=100", "memory=16"])
-        self._pool = WorkerPool()
-        self._server = AgentServer(
-            AgentMaker(agent, self._pool, 1), name="broken", host="127.0.0.1", port=0
-        )
+        self._pool = WorkerPool("uct:simulations=100:memory=16")
+        maker = AgentMaker(self._pool, self._run(self._pool.prepare()), 1)
+        self._server = AgentServer(maker, name="broken", host="127.0.0.1", port=0)
         self._run(self._server.start())
 
     def _run(self, work: Coroutine[Any, Any, _Result]) -> _Result:

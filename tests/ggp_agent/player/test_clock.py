@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ggp_agent.player.clock import REMEMBERED, Margin, answer_by, within
+from ggp_agent.player.clock import REMEMBERED, Margin, MatchClock, within
 
 seconds = st.floats(0, 1e4)
 
@@ -28,12 +28,13 @@ seconds = st.floats(0, 1e4)
 def test_the_margin_is_kept_but_half_of_the_clock_is_used(
     clock: float, margin: float, expected: float
 ) -> None:
-    assert answer_by(100.0, clock, margin) == pytest.approx(expected)
+    assert MatchClock(100.0, clock).answer_by(margin) == pytest.approx(expected)
 
 
-@given(received=seconds, clock=seconds, margin=seconds)
-def test_the_answer_leaves_within_the_clock(received: float, clock: float, margin: float) -> None:
-    assert received + clock / 2 <= answer_by(received, clock, margin) <= received + clock
+@given(came=seconds, clock=seconds, margin=seconds)
+def test_the_answer_leaves_within_the_clock(came: float, clock: float, margin: float) -> None:
+    running = MatchClock(came, clock)
+    assert came + clock / 2 <= running.answer_by(margin) <= running.end == came + clock
 
 
 class TestMargin:
@@ -48,6 +49,13 @@ class TestMargin:
         for delay in (0.05, 0.3, 0.1):
             margin.note(delay)
         assert margin.seconds == pytest.approx(0.5)
+
+    def test_an_answer_is_compared_with_when_it_was_due(self) -> None:
+        margin = Margin(0.2)
+        margin.answered(time.monotonic() + 100)
+        assert margin.seconds == 0.2
+        margin.answered(time.monotonic() - 100)
+        assert 100.2 <= margin.seconds < 110
 
     def test_forgets(self) -> None:
         margin = Margin(0.2)

@@ -13,19 +13,30 @@ from typing import Any
 import pytest
 
 from gdl.rules import RuleSheet, read_term, write_term
-from ggp_agent.agents import Agent, find_agent
 from ggp_agent.errors import MessageError, WorkerError
 from ggp_agent.library.games import find_game
+from ggp_agent.mind.agents import read_agent
+from ggp_agent.mind.search_factory import profile_of
 from ggp_agent.player import match as match_module
 from ggp_agent.player.match import AgentMaker, AgentMatch
 from ggp_agent.player.workers import WorkerPool
 from ggp_agent.protocol.messages import Start
+from ggp_agent.protocol.worker_commands import (
+    Command,
+    Failed,
+    FindMove,
+    FoundMove,
+    IsReady,
+    Reply,
+    SafeMove,
+    StartMatch,
+)
 from propnet.machine import PropnetStateMachine
 from tests.ggp_agent.processes import GUARD, descendants_of, is_running
 
 TTT = find_game("ticTacToe").text()
-UCT = find_agent("uct").with_settings(["simulations=200", "memory=16", "margin=0.1"])
-RANDOM = find_agent("random")
+UCT = "uct:simulations=200:memory=16:margin=0.1"
+RANDOM = "random"
 
 
 def start_message(
@@ -41,25 +52,25 @@ class FakeWorker:
 
     def __init__(self) -> None:
         self.pid = next(self._numbers)
-        self.sent: list[dict[str, Any]] = []
+        self.sent: list[Any] = []
         self.ended = 0
         self.deaf = False
-        self._replies: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
-        self.obey: Callable[[dict[str, Any]], None] = lambda command: None
+        self._replies: asyncio.Queue[Reply | None] = asyncio.Queue()
+        self.obey: Callable[[Command], None] = lambda command: None
 
-    def say(self, **reply: Any) -> None:
+    def say(self, reply: Reply) -> None:
         self._replies.put_nowait(reply)
 
     def die(self) -> None:
         self._replies.put_nowait(None)
 
-    async def send(self, **command: Any) -> None:
+    async def send(self, command: Command) -> None:
         self.sent.append(command)
         if self.deaf:
             await asyncio.Event().wait()
         self.obey(command)
 
-    async def replies(self) -> AsyncIterator[dict[str, Any]]:
+    async def replies(self) -> AsyncIterator[Reply]:
         while (reply := await self._replies.get()) is not None:
             yield reply
 
@@ -69,6 +80,8 @@ class FakeWorker:
 
 class FakePool:
     """Hands out fake workers, each prepared by the test."""
+
+    agent = UCT
 
     def __init__(self, prepare: Callable[[FakeWorker], None] = lambda worker: None) -> None:
         self.prepare = prepare
@@ -97,13 +110,28 @@ class FakePool:
 
 def ready_at_once(worker: FakeWorker) -> None:
     """A worker that is ready as soon as it is told to start, and then says no more."""
-    worker.say(say="ready", reasoner="Fake")
-    worker.say(say="safe", id=None, move="(place 1 1)")
+    worker.say(IsReady("Fake"))
+    worker.say(SafeMove(None, "(place 1 1)"))
 
 
-async def opened(pool: FakePool | WorkerPool, agent: Agent = UCT, **start: Any) -> AgentMatch:
-    maker = AgentMaker(agent, pool, seed=1)  # type: ignore[arg-type] # a fake pool
-    return await maker.open(start_message(**start))
+def says_when_asked(worker: FakeWorker, reply: Callable[[FindMove], Reply]) -> None:
+    """Have a worker answer every PLAY."""
+    worker.obey = lambda command: (
+        worker.say(reply(command)) if isinstance(command, FindMove) else None
+    )
+
+
+def maker_for(pool: FakePool | WorkerPool, agent: str = UCT) -> AgentMaker:
+    return AgentMaker(pool, profile_of(read_agent(agent)), seed=1)  # type: ignore[arg-type] # fake
+
+
+async def opened(pool: FakePool | WorkerPool, agent: str = UCT, **start: Any) -> AgentMatch:
+    return await maker_for(pool, agent).open(start_message(**start), time.monotonic())
+
+
+async def play(match: AgentMatch, moves: tuple[str, ...] | None) -> str:
+    """PLAY, which comes now."""
+    return await match.play(moves, time.monotonic())
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -128,17 +156,17 @@ class TestStart:
             before = time.monotonic()
             await match.start()
             command = pool.worker.sent[0]
-            assert command["do"] == "start"
-            assert (command["role"], command["rules"], command["history"]) == ("x", TTT, [])
-            assert command["agent"]["settings"]["simulations"] == 200
-            assert before - 5 < command["by"] < before + 0.2
+            assert isinstance(command, StartMatch)
+            assert (command.role, command.rules, command.history) == ("x", TTT, ())
+            assert command.agent == UCT
+            assert before - 5 < command.by < before + 0.2
             await match.close()
 
         run(session())
 
     def test_searching_agents_use_the_whole_clock(self) -> None:
         async def session() -> None:
-            agent = UCT.with_settings(["simulations=0"])
+            agent = UCT + ":simulations=0"
             match = await opened(FakePool(ready_at_once), agent, start_clock=0.6)
             before = time.monotonic()
             await match.start()
@@ -147,8 +175,8 @@ class TestStart:
 
         run(session())
 
-    @pytest.mark.parametrize("agent", [UCT, RANDOM], ids=lambda agent: agent.name)
-    def test_without_a_clock_to_use_they_are_ready_at_once(self, agent: Agent) -> None:
+    @pytest.mark.parametrize("agent", [UCT, RANDOM], ids=lambda agent: agent.partition(":")[0])
+    def test_without_a_clock_to_use_they_are_ready_at_once(self, agent: str) -> None:
         """One has a budget of simulations, the other doesn't think."""
 
         async def session() -> None:
@@ -158,8 +186,8 @@ class TestStart:
 
         run(session())
 
-    @pytest.mark.parametrize("agent", [UCT, RANDOM], ids=lambda agent: agent.name)
-    def test_a_worker_that_is_never_ready_does_not_hold_up_the_answer(self, agent: Agent) -> None:
+    @pytest.mark.parametrize("agent", [UCT, RANDOM], ids=lambda agent: agent.partition(":")[0])
+    def test_a_worker_that_is_never_ready_does_not_hold_up_the_answer(self, agent: str) -> None:
         async def session() -> None:
             match = await opened(FakePool(), agent)
             await match.start()
@@ -177,12 +205,12 @@ class TestStart:
     def test_matches_of_one_maker_have_different_dice(self) -> None:
         async def session() -> None:
             pool = FakePool(ready_at_once)
-            maker = AgentMaker(RANDOM, pool, seed=1)  # type: ignore[arg-type]
+            maker = maker_for(pool, RANDOM)
             for _ in range(3):
-                match = await maker.open(start_message())
+                match = await maker.open(start_message(), time.monotonic())
                 await match.start()
                 await match.close()
-            assert len({worker.sent[0]["seed"] for worker in pool.workers}) == 3
+            assert len({worker.sent[0].seed for worker in pool.workers}) == 3
 
         run(session())
 
@@ -192,16 +220,32 @@ class TestAnswers:
         async def session() -> None:
             def prepare(worker: FakeWorker) -> None:
                 ready_at_once(worker)
-                worker.obey = lambda command: (
-                    worker.say(say="move", id=command["id"], move="(place 2 2)")
-                    if command["do"] == "play"
-                    else None
-                )
+                says_when_asked(worker, lambda asked: FoundMove(asked.request, "(place 2 2)"))
 
             match = await opened(FakePool(prepare), play_clock=10 * GUARD)
             await match.start()
-            assert await match.play(None) == "(place 2 2)"
-            assert await match.play(("(place 2 2)", "noop")) == "(place 2 2)"
+            assert await play(match, None) == "(place 2 2)"
+            assert await play(match, ("(place 2 2)", "noop")) == "(place 2 2)"
+            await match.close()
+
+        run(session())
+
+    def test_the_clocks_run_from_when_the_messages_came(self) -> None:
+        async def session() -> None:
+            pool = FakePool(ready_at_once)
+            came = time.monotonic() - 1000
+            match = await maker_for(pool).open(start_message(start_clock=1500.0), came)
+            await match.start()
+            assert pool.worker.sent[0].by == pytest.approx(came + 1499.9)
+            await match.close()
+            match = await opened(pool, play_clock=1500.0)
+            await match.start()
+            playing = asyncio.create_task(match.play(None, came))
+            await until(lambda: len(pool.worker.sent) == 2)
+            assert pool.worker.sent[1].by == pytest.approx(came + 1499.9)
+            pool.worker.say(FoundMove(0, "(place 2 2)"))
+            assert await playing == "(place 2 2)"
+            assert await match.play(None, came - 1000) == "(place 1 1)"  # time is up already
             await match.close()
 
         run(session())
@@ -212,9 +256,9 @@ class TestAnswers:
             match = await opened(pool, play_clock=2.0)
             await match.start()
             before = time.monotonic()
-            playing = asyncio.create_task(match.play(None))
+            playing = asyncio.create_task(play(match, None))
             await until(lambda: len(pool.worker.sent) == 2)
-            assert before + 1.8 < pool.worker.sent[1]["by"] < time.monotonic() + 1.9
+            assert before + 1.8 < pool.worker.sent[1].by < time.monotonic() + 1.9
             playing.cancel()
             await match.close()
 
@@ -224,18 +268,18 @@ class TestAnswers:
         async def session() -> None:
             match = await opened(FakePool(ready_at_once))
             await match.start()
-            assert await match.play(None) == "(place 1 1)"
+            assert await play(match, None) == "(place 1 1)"
             await match.close()
 
         run(session())
 
     def test_a_margin_longer_than_the_clock_is_not_waited_for(self) -> None:
         async def session() -> None:
-            agent = find_agent("uct").with_settings(["margin=60"])
+            agent = "uct:margin=60"
             match = await opened(FakePool(ready_at_once), agent, play_clock=2.0)
             await match.start()
             before = time.monotonic()
-            assert await match.play(None) == "(place 1 1)"
+            assert await play(match, None) == "(place 1 1)"
             assert time.monotonic() - before < 20  # a guard; the margin would take 46 s
             await match.close()
 
@@ -246,16 +290,16 @@ class TestAnswers:
             pool = FakePool(ready_at_once)
             match = await opened(pool)
             await match.start()
-            await match.play(None)
+            await play(match, None)
             # late, and for the first PLAY, when the second has come
-            playing = asyncio.create_task(match.play(("(place 2 2)", "noop")))
-            await until(lambda: pool.worker.sent[-1]["moves"] is not None)
-            pool.worker.say(say="safe", id=0, move="(place 2 2)")
-            pool.worker.say(say="safe", id=1, move="(place 3 3)")
+            playing = asyncio.create_task(play(match, ("(place 2 2)", "noop")))
+            await until(lambda: pool.worker.sent[-1].moves is not None)
+            pool.worker.say(SafeMove(0, "(place 2 2)"))
+            pool.worker.say(SafeMove(1, "(place 3 3)"))
             assert await playing == "(place 3 3)"
-            playing = asyncio.create_task(match.play(("noop", "(place 1 1)")))
-            await until(lambda: pool.worker.sent[-1]["moves"] == ("noop", "(place 1 1)"))
-            pool.worker.say(say="safe", id=1, move="(place 2 1)")
+            playing = asyncio.create_task(play(match, ("noop", "(place 1 1)")))
+            await until(lambda: pool.worker.sent[-1].moves == ("noop", "(place 1 1)"))
+            pool.worker.say(SafeMove(1, "(place 2 1)"))
             assert await playing == "noop"
             await match.close()
 
@@ -269,7 +313,7 @@ class TestAnswers:
         async def session() -> None:
             match = await opened(FakePool())
             await match.start()
-            assert await match.play(None) == "noop"
+            assert await play(match, None) == "noop"
             await match.close()
 
         run(session())
@@ -278,13 +322,11 @@ class TestAnswers:
         async def session() -> None:
             def prepare(worker: FakeWorker) -> None:
                 ready_at_once(worker)
-                worker.obey = lambda command: (
-                    worker.say(say="failed", text="no idea") if command["do"] == "play" else None
-                )
+                says_when_asked(worker, lambda asked: Failed("no idea"))
 
             match = await opened(FakePool(prepare), play_clock=10 * GUARD)
             await match.start()
-            assert await match.play(None) == "(place 1 1)"
+            assert await play(match, None) == "(place 1 1)"
             await match.close()
 
         run(session())
@@ -295,7 +337,7 @@ class TestAnswers:
             match = await opened(pool)
             await match.start()
             pool.worker.deaf = True
-            assert await match.play(None) == "(place 1 1)"
+            assert await play(match, None) == "(place 1 1)"
             await match.close()
 
         run(session())
@@ -309,9 +351,9 @@ class TestAnswers:
             match = await opened(pool)
             await match.start()
             with pytest.raises(MessageError):
-                await match.play(moves)
-            assert await match.play(None) == "(place 1 1)"  # as if it had not been
-            assert [command["do"] for command in pool.worker.sent] == ["start", "play"]
+                await play(match, moves)
+            assert await play(match, None) == "(place 1 1)"  # as if it had not been
+            assert [type(command) for command in pool.worker.sent] == [StartMatch, FindMove]
             await match.close()
 
         run(session())
@@ -322,21 +364,17 @@ class TestSupervision:
         async def session() -> None:
             def prepare(worker: FakeWorker) -> None:
                 ready_at_once(worker)
-                worker.obey = lambda command: (
-                    worker.say(say="move", id=command["id"], move="(place 1 1)")
-                    if command["do"] == "play"
-                    else None
-                )
+                says_when_asked(worker, lambda asked: FoundMove(asked.request, "(place 1 1)"))
 
             pool = FakePool(prepare)
             match = await opened(pool)
             await match.start()
             joint_moves = [("(place 1 1)", "noop"), ("noop", "(place 2 2)")]
             for moves in (None, *joint_moves):
-                await match.play(moves)
+                await play(match, moves)
             pool.worker.die()
             await until(lambda: len(pool.workers) == 2 and bool(pool.worker.sent))
-            assert [tuple(m) for m in pool.worker.sent[0]["history"]] == joint_moves
+            assert list(pool.worker.sent[0].history) == joint_moves
             assert pool.workers[0].ended == 1
             await match.close()
             assert pool.workers[1].ended == 1
@@ -348,17 +386,14 @@ class TestSupervision:
             pool = FakePool(ready_at_once)
             match = await opened(pool, play_clock=10 * GUARD)
             await match.start()
-            playing = asyncio.create_task(match.play(("(place 1 1)", "noop")))
+            playing = asyncio.create_task(play(match, ("(place 1 1)", "noop")))
             await until(lambda: len(pool.worker.sent) == 2)
             pool.worker.die()
             await until(lambda: len(pool.workers) == 2 and len(pool.worker.sent) == 2)
-            start, play = pool.worker.sent
+            start, asked = pool.worker.sent
             # the joint move once, not twice
-            assert ([tuple(m) for m in start["history"]], play["moves"]) == (
-                [("(place 1 1)", "noop")],
-                None,
-            )
-            pool.worker.say(say="move", id=play["id"], move="noop")
+            assert (start.history, asked.moves) == ((("(place 1 1)", "noop"),), None)
+            pool.worker.say(FoundMove(asked.request, "noop"))
             assert await playing == "noop"
             await match.close()
 
@@ -375,10 +410,10 @@ class TestSupervision:
             await match.start()
             joint_moves = [("(place 1 1)", "noop"), ("noop", "(place 2 2)")]
             for moves in (None, *joint_moves):
-                await match.play(moves)
+                await play(match, moves)
             pool.worker.die()
             await until(lambda: len(pool.workers) == 2 and bool(pool.worker.sent))
-            assert [tuple(m) for m in pool.worker.sent[0]["history"]] == joint_moves
+            assert list(pool.worker.sent[0].history) == joint_moves
             await match.close()
 
         run(session())
@@ -389,7 +424,7 @@ class TestSupervision:
             match = await opened(pool, RANDOM)
             await match.start()
             await until(lambda: len(pool.workers) == 1 + match_module.MAX_RESTARTS)
-            assert await match.play(None)
+            assert await play(match, None)
             await match.close()
             assert all(worker.ended == 1 for worker in pool.workers)
 
@@ -482,7 +517,7 @@ class RealMatch:
 
     async def turn(self) -> str:
         """One PLAY; the answer, which is legal."""
-        answer = await self.match.play(self.last)
+        answer = await play(self.match, self.last)
         return self.take(answer)
 
     def take(self, answer: str) -> str:
@@ -495,13 +530,13 @@ class RealMatch:
 
 
 def with_real_workers(
-    session: Callable[[RealMatch], Coroutine[Any, Any, None]], agent: Agent = UCT, **start: Any
+    session: Callable[[RealMatch], Coroutine[Any, Any, None]], agent: str = UCT, **start: Any
 ) -> None:
     """Run a session of a match; afterwards no process may be left."""
 
     async def whole() -> None:
         before = set(descendants_of(os.getpid()))
-        pool = WorkerPool()
+        pool = WorkerPool(agent)
         await pool.prepare()
         match = await opened(pool, agent, role="o", **{"start_clock": 5.0, **start})
         try:
@@ -525,7 +560,7 @@ class TestRealWorkers:
         with_real_workers(session, play_clock=10.0)
 
     def test_a_search_without_a_budget_answers_within_the_clock(self) -> None:
-        agent = find_agent("uct").with_settings(["memory=64"])
+        agent = "uct:memory=64"
 
         async def session(match: RealMatch) -> None:
             while not match.is_over:
@@ -548,11 +583,11 @@ class TestRealWorkers:
         with_real_workers(session, play_clock=60.0)
 
     def test_a_worker_killed_while_it_thinks_is_replaced(self) -> None:
-        agent = find_agent("uct").with_settings(["memory=64"])
+        agent = "uct:memory=64"
 
         async def session(match: RealMatch) -> None:
             await match.turn()
-            thinking = asyncio.create_task(match.match.play(match.last))
+            thinking = asyncio.create_task(play(match.match, match.last))
             await until(lambda: match.match._latest == 1 and match.match._safe is not None)
             victim = match.worker_id
             os.kill(victim, signal.SIGKILL)
@@ -564,11 +599,11 @@ class TestRealWorkers:
         with_real_workers(session, agent, start_clock=1.0, play_clock=4.0)
 
     def test_a_stopped_worker_is_answered_for_by_the_safe_move(self) -> None:
-        agent = find_agent("uct").with_settings(["memory=64"])
+        agent = "uct:memory=64"
 
         async def session(match: RealMatch) -> None:
             await match.turn()
-            thinking = asyncio.create_task(match.match.play(match.last))
+            thinking = asyncio.create_task(play(match.match, match.last))
             await until(lambda: match.match._latest == 1 and match.match._safe is not None)
             worker_id = match.worker_id
             os.kill(worker_id, signal.SIGSTOP)
@@ -584,22 +619,22 @@ class TestRealWorkers:
 
     def test_the_same_play_again_gets_the_same_answer(self) -> None:
         async def session(match: RealMatch) -> None:
-            first = await match.match.play(None)
-            assert await match.match.play(None) == first
+            first = await play(match.match, None)
+            assert await play(match.match, None) == first
             match.take(first)
             moves = match.last
-            answers = {await match.match.play(moves) for _ in range(4)}
+            answers = {await play(match.match, moves) for _ in range(4)}
             assert len(answers) == 1
             match.take(answers.pop())
             while not match.is_over:
                 await match.turn()
 
-        with_real_workers(session, find_agent("random"), play_clock=30.0)
+        with_real_workers(session, "random", play_clock=30.0)
 
     def test_close_ends_everything_at_any_time(self) -> None:
         async def session() -> None:
             before = set(descendants_of(os.getpid()))
-            pool = WorkerPool(spares=0)
+            pool = WorkerPool(UCT, spares=0)
             for wait in (0.0, 0.05, 1.0):
                 match = await opened(pool, start_clock=60.0)
                 starting = asyncio.create_task(match.start())

@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import socket
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 
 from gdl.errors import KifSyntaxError, Location
 from ggp_agent.errors import MessageError, PlayerError
-from ggp_agent.player.server import HEADERS, AgentServer, serve_until_signal
+from ggp_agent.player.server import HEADERS, AgentServer, check_address, serve_until_signal
 from ggp_agent.protocol.http_requests import Limits
 from ggp_agent.protocol.messages import Start
 
@@ -31,8 +32,9 @@ Moves = tuple[str, ...] | None
 class FakeMatch:
     """A match that records what it is told; `thinking` and `starting` hold its answers back."""
 
-    def __init__(self, start: Start) -> None:
+    def __init__(self, start: Start, came: float) -> None:
         self.start_message = start
+        self.came = [came]
         self.calls: list[tuple[str, Moves]] = []
         self.starting = asyncio.Event()
         self.thinking = asyncio.Event()
@@ -45,8 +47,9 @@ class FakeMatch:
         self.calls.append(("start", None))
         await self.starting.wait()
 
-    async def play(self, moves: Moves) -> str:
+    async def play(self, moves: Moves, came: float) -> str:
         self.calls.append(("play", moves))
+        self.came.append(came)
         await self.thinking.wait()
         if self.failure is not None:
             raise self.failure
@@ -72,12 +75,12 @@ class FakeMaker:
         self.opened = 0
         self.closed = 0
 
-    async def open(self, start: Start) -> FakeMatch:
+    async def open(self, start: Start, came: float) -> FakeMatch:
         self.opened += 1
         await self.opening.wait()
         if "broken" in start.rules:
             raise KifSyntaxError("unbalanced '('", Location("rules", 3, 14))
-        match = FakeMatch(start)
+        match = FakeMatch(start, came)
         self.prepare(match)
         self.matches.append(match)
         return match
@@ -767,7 +770,7 @@ async def test_only_messages_of_the_match_break_its_silence() -> None:
         await client.start()
 
         def end_of_patience() -> float:
-            current = client.server._player._current
+            current = client.server._keeper._current
             assert current is not None and current.silence_timer is not None
             return current.silence_timer.when()
 
@@ -807,7 +810,7 @@ async def test_port_in_use_is_one_clear_line() -> None:
     async with serving() as client:
         port = client.server.port
         second = AgentServer(FakeMaker(), name="Second", host="127.0.0.1", port=port)
-        for attempt in (second.check_address, second.start):
+        for attempt in (lambda: check_address("127.0.0.1", port), second.start):
             with pytest.raises(PlayerError, match=f"port {port} is in use"):
                 await attempt()
         await second.close()
@@ -866,3 +869,54 @@ async def test_each_message_is_logged_in_one_line(caplog: pytest.LogCaptureFixtu
 async def test_the_name_is_one_symbol(name: str, symbol: str) -> None:
     async with serving(name=name) as client:
         assert f"( name {symbol} )" in await client.say("( INFO )")
+
+
+class TestClocks:
+    """They run from the first byte of a request, however slowly the rest comes."""
+
+    def test_a_start_that_comes_slowly(self) -> None:
+        async def session() -> None:
+            async with serving() as client:
+                request = post(f"( START m x {RULES} 4 2)")
+                before = time.monotonic()
+                sending = asyncio.create_task(client.send(request[:1], request[1:], pause=0.4))
+                await until(lambda: bool(client.maker.matches))
+                handed_over = time.monotonic()
+                assert (await sending).text == "ready"
+                (came,) = client.match.came
+                assert before <= came <= handed_over - 0.35
+
+        asyncio.run(session())
+
+    def test_a_play_that_comes_slowly(self) -> None:
+        async def session() -> None:
+            async with serving() as client:
+                await client.start()
+                request = post("( PLAY m NIL )")
+                parts = [request[:1], request[1:25], request[25:-3], request[-3:]]
+                before = time.monotonic()
+                sending = asyncio.create_task(client.send(*parts, pause=0.2))
+                await client.called(2)
+                handed_over = time.monotonic()
+                assert (await sending).text == "( mark 1 2 )"
+                assert before <= client.match.came[1] <= handed_over - 0.55
+
+        asyncio.run(session())
+
+    def test_a_play_that_waits_for_its_start_to_be_opened(self) -> None:
+        """Its clock runs meanwhile."""
+
+        async def session() -> None:
+            async with serving() as client:
+                client.maker.opening.clear()
+                starting = asyncio.create_task(client.say(f"( START m x {RULES} 4 2)"))
+                await until(lambda: client.maker.opened == 1)
+                playing = asyncio.create_task(client.say("( PLAY m NIL )"))
+                await asyncio.sleep(0.3)
+                opened = time.monotonic()
+                client.maker.opening.set()
+                assert await playing == "( mark 1 2 )"
+                assert client.match.came[1] <= opened - 0.2
+                await starting
+
+        asyncio.run(session())

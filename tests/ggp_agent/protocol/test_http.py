@@ -15,9 +15,9 @@ from aiohttp import web
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ggp_agent.errors import PlayerError
+from ggp_agent.errors import PlayerError, RequestError
 from ggp_agent.protocol.gateway import Gateway, bind
-from ggp_agent.protocol.http_requests import Limits, RequestError, RequestReader
+from ggp_agent.protocol.http_requests import Limits, RequestReader
 
 GUARD = 20.0
 """Seconds after which a test counts as hanging."""

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ggp_agent.agents import Agent, find_agent
-from ggp_agent.mind.worker import native_search
+from ggp_agent.mind.search_factory import native_search
 from ggp_agent.parameters import Scope
 from ggp_agent.search.final import RootMove, choose_move, put_together
 from ggp_agent.search.native import NativeSearch

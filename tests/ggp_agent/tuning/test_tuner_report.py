@@ -15,11 +15,10 @@ from ggp_agent.agents import find_agent
 from ggp_agent.cli import cli
 from ggp_agent.errors import GameError
 from ggp_agent.library.games import find_game
-from ggp_agent.manager.match_setup import MatchSetup
-from ggp_agent.manager.record_validation import validate
-from ggp_agent.manager.runner import run_match
+from ggp_agent.manager.record import validate
+from ggp_agent.manager.runner import MatchSetup, run_match
 from ggp_agent.manager.tournament.in_process_player import InProcessPlayer
-from ggp_agent.player.tuning_record import Course
+from ggp_agent.player.tuning_record import TuningRecord
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.tuning.record_report import plot, read_role_reports
 from ggp_agent.tuning.self_adaptive import adaptive
@@ -69,7 +68,7 @@ def test_of_continuous_domains_the_distribution_is_told() -> None:
 
 
 def test_which_parameters_are_tuned_is_told_from_move_to_move(tmp_path: Path) -> None:
-    course = Course()
+    course = TuningRecord()
     for _ in range(3):
         course.add({"tuning": tuning_after("ap-choosing", "tune=4")})
     known = course.as_json()
@@ -96,7 +95,7 @@ def test_without_tuning_nothing_is_told() -> None:
     search = NativeSearch(machine_of("ticTacToe").network, 0, agent, 1)
     search_on(search)
     assert "tuning" not in search.report()
-    course = Course()
+    course = TuningRecord()
     course.add(search.report())
     assert course.as_json() == {}
 

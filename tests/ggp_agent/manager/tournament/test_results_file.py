@@ -15,7 +15,7 @@ from ggp_agent.manager.tournament.results import (
     read_results,
     without_repeats,
 )
-from ggp_agent.player.search_totals import Effort
+from ggp_agent.player.search_totals import SearchTotals
 
 HEADER = {"name": "t", "agents": [], "games": {}}
 RESULT = MatchResult(
@@ -28,7 +28,7 @@ RESULT = MatchResult(
     goals=(100, 0),
     moves=7,
     errors={"TO": (0, 2)},
-    effort=(Effort(4, 400, 9000, 1.5, 1.25), None),
+    effort=(SearchTotals(4, 400, 9000, 1.5, 1.25), None),
     by_clock=True,
     seconds=2.5,
     load=0.5,

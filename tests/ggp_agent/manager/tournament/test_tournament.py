@@ -25,13 +25,23 @@ from ggp_agent.manager.tournament import (
     Plan,
     check_settings,
     driver,
+    host_processes,
     make_plan,
     read_results,
     run_tournament,
 )
 from ggp_agent.manager.tournament.contestants import Contestant
 from ggp_agent.manager.tournament.in_process_player import InProcessPlayer
-from ggp_agent.manager.tournament.job import Job
+from ggp_agent.manager.tournament.match_commands import (
+    COMMANDS,
+    REPLIES,
+    Command,
+    Failed,
+    Job,
+    Reply,
+    RunMatch,
+    Step,
+)
 from ggp_agent.manager.tournament.summary import summarize
 from ggp_agent.mind.warming import warm_up
 from ggp_agent.protocol.messages import Play, Start
@@ -154,7 +164,7 @@ class TestInterruptions:
         killed: list[int] = []
 
         def kill_a_host(progress: driver.Progress) -> None:
-            hosts = [p for p in children_of(os.getpid()) if driver.HOST in command_line(p)]
+            hosts = [p for p in children_of(os.getpid()) if host_processes.HOST in command_line(p)]
             if progress.done == 2:
                 killed.append(hosts[0])
                 os.kill(hosts[0], signal.SIGKILL)
@@ -302,14 +312,14 @@ def test_rules_that_cannot_be_played_end_their_matches_only(tmp_path: Path) -> N
 
 def test_a_host_that_does_not_go_on_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     class Silent:
-        async def send(self, **command: Any) -> None:
-            assert command["do"] == "match"
+        async def send(self, command: Command) -> None:
+            assert isinstance(command, RunMatch)
 
-        async def replies(self) -> AsyncIterator[dict[str, Any]]:
-            yield {"say": "step"}
+        async def replies(self) -> AsyncIterator[Reply]:
+            yield Step()
             await asyncio.Event().wait()
 
-    monkeypatch.setattr(driver, "SETTLE_SECONDS", 0.05)
+    monkeypatch.setattr(host_processes, "SETTLE_SECONDS", 0.05)
     job = Job(
         match_id="m",
         tournament="t",
@@ -327,9 +337,24 @@ def test_a_host_that_does_not_go_on_is_given_up(monkeypatch: pytest.MonkeyPatch)
         by_clock=False,
         isolated=False,
     )
-    assert Job.from_json(json.loads(json.dumps(job.as_json()))) == job
+    assert COMMANDS.read(COMMANDS.write(RunMatch(job))) == RunMatch(job)
     with pytest.raises(WorkerError, match=r"did not go on for 0\.06 s"):
-        asyncio.run(driver._converse(Silent(), job))  # type: ignore[arg-type]
+        asyncio.run(host_processes.run_on(Silent(), job))  # type: ignore[arg-type]
+
+
+def test_a_command_that_is_none_is_answered() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", host_processes.HOST],
+        input='{"kind": "Dance"}\n{"kind": "RunMatch", "job": {"match_id": "m"}}\nnonsense\n',
+        capture_output=True,
+        text=True,
+        timeout=GUARD,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    replies = [REPLIES.read(line) for line in done.stdout.splitlines()]
+    assert [type(reply) for reply in replies] == [Failed, Failed, Failed]
+    assert not any(isinstance(reply, Failed) and reply.hopeless for reply in replies)
 
 
 class TestCoresAndTests:
@@ -405,7 +430,7 @@ class TestInProcessPlayer:
         started = time.monotonic()
         assert asyncio.run(play()).startswith("(drop")
         assert time.monotonic() - started < GUARD
-        assert player.cut_short == 1 and player.effort.simulations > 0
+        assert player.cut_short == 1 and player.totals.simulations > 0
 
     def test_seconds_are_a_budget_too(self) -> None:
         sheet = find_game("connectFour").rule_sheet()
@@ -421,4 +446,4 @@ class TestInProcessPlayer:
         started = time.monotonic()
         assert asyncio.run(play()).startswith("(drop")
         assert time.monotonic() - started < GUARD
-        assert player.cut_short == 0 and player.effort.simulations > 0
+        assert player.cut_short == 0 and player.totals.simulations > 0

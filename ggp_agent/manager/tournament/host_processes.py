@@ -1,0 +1,95 @@
+"""The processes that a tournament's matches run in, as the driver sees them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+
+from ggp_agent.errors import TournamentError, WorkerError
+from ggp_agent.manager.tournament.match_commands import (
+    COMMANDS,
+    REPLIES,
+    Command,
+    Done,
+    Failed,
+    IsWarm,
+    Job,
+    Reply,
+    RunMatch,
+    Warm,
+)
+from ggp_agent.manager.tournament.results import MatchResult
+from ggp_agent.player.child_processes import ChildProcess
+from ggp_agent.protocol.json_lines import Unreadable
+
+HOST = "ggp_agent.manager.tournament.match_process"
+SETTLE_SECONDS = 180.0
+"""How long a host may be silent beyond the clocks: it grounds rules and starts processes."""
+GOODBYE_SECONDS = 4.0
+"""How long a host may take to tell the players of a match that it is over."""
+
+HostProcess = ChildProcess[Command, Reply]
+"""A process in which matches are run, one after the other."""
+
+
+async def new_host(tuners: Sequence[str]) -> HostProcess:
+    """A warm host, with these tuners.
+
+    Raises `TournamentError`: where none can be had, no match is to blame.
+    """
+    try:
+        host = await ChildProcess.start(HOST, COMMANDS, REPLIES)
+    except WorkerError as error:
+        raise TournamentError(str(error)) from error
+    try:
+        await _warm(host, tuners)
+    except WorkerError as error:
+        await host.end()
+        raise TournamentError(f"a process to run matches in did not start: {error}") from error
+    except BaseException:
+        await host.end()
+        raise
+    return host
+
+
+async def _warm(host: HostProcess, tuners: Sequence[str]) -> None:
+    """Wait until a host has loaded everything.  Raises `WorkerError` if it can't or ended."""
+    await host.send(Warm(tuple(tuners)))
+    async for reply in host.replies():
+        match reply:
+            case IsWarm():
+                return
+            case Failed(text) | Unreadable(text):
+                raise WorkerError(text)
+    raise WorkerError("the process ended while it was loading; see its messages above")
+
+
+async def dismiss(host: HostProcess) -> None:
+    """End a host, after it has told the players of its match that this is over."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(GOODBYE_SECONDS):
+            await host.finish()
+    await host.end()
+
+
+async def run_on(host: HostProcess, job: Job) -> MatchResult | Failed:
+    """Have a host run a match.  Raises `WorkerError` where the host dies or hangs."""
+    patience = SETTLE_SECONDS + job.start_clock + len(job.seats) * (job.play_clock + 2)
+    await host.send(RunMatch(job))
+    replies = host.replies()
+    while True:
+        try:
+            async with asyncio.timeout(patience):
+                reply = await anext(replies)
+        except TimeoutError:
+            raise WorkerError(f"the process did not go on for {patience:g} s") from None
+        except StopAsyncIteration:
+            raise WorkerError("the process that ran the match died") from None
+        match reply:
+            case Done(result):
+                return MatchResult.from_json(result)
+            case Failed():
+                return reply
+            case Unreadable(text):
+                raise WorkerError(text)

@@ -1,0 +1,71 @@
+"""From an agent and a forward model to what thinks: which search an agent's parameters ask for."""
+
+from __future__ import annotations
+
+import random
+import weakref
+from typing import TypeVar
+
+from forward_model.compiled import CompiledModel
+from forward_model.model import AnyModel
+from ggp_agent.agents import Agent
+from ggp_agent.mind.thinker import LegalThinker, Thinker
+from ggp_agent.protocol.worker_commands import AgentProfile
+from ggp_agent.search.native import NativeSearch
+from ggp_agent.search.parallel import ParallelSearch, share_of, threads_of
+from ggp_agent.search.plain import PlainSearch
+from ggp_agent.tuning.self_adaptive import SelfAdaptive, adaptive
+from propnet.vectors import LANES
+
+SEED_STEP = 0x9E3779B9
+"""Between the seeds of an agent's trees; those of a match's seats are neighbours."""
+
+Search = TypeVar("Search", NativeSearch, PlainSearch)
+
+
+def make_thinker(model: AnyModel, role: int, agent: Agent, seed: int) -> Thinker:
+    """The thinker that an agent's strategy names, over the model that there is."""
+    strategy = agent["strategy"]
+    if strategy == "legal":
+        return LegalThinker(model, role, None)
+    if strategy == "random":
+        return LegalThinker(model, role, random.Random(seed))
+    if model.compiled is not None:
+        model.compile()
+        return native_search(model.compiled, role, agent, seed)
+    tuner = adaptive(agent, len(model.role_names), LANES, seed)
+    return _watched(PlainSearch(model, role, agent, seed, tuner), tuner)
+
+
+def native_search(
+    game: CompiledModel, role: int, agent: Agent, seed: int
+) -> NativeSearch | ParallelSearch:
+    """The native search: one tree, or several where the agent uses several threads."""
+    threads = threads_of(agent)
+    searches = []
+    for number in range(threads):
+        own = (seed + number * SEED_STEP) % 2**32
+        tuner = adaptive(agent, len(game.moves), LANES, own)
+        one = share_of(agent, threads, number)
+        search = NativeSearch(game.network, role, one, own, tuner, game.layout)
+        searches.append(_watched(search, tuner))
+    return searches[0] if threads == 1 else ParallelSearch(searches, agent, seed)
+
+
+def profile_of(agent: Agent) -> AgentProfile:
+    """What the server has to know of an agent."""
+    thinks = agent["strategy"] == "mcts"
+    return AgentProfile(
+        name=agent.name,
+        threads=threads_of(agent),
+        margin=agent.number("margin"),
+        uses_clock=thinks and not agent["simulations"],
+    )
+
+
+def _watched(search: Search, tuner: SelfAdaptive | None) -> Search:
+    """The search; its tuner learns from it how long games are, but must not keep it alive."""
+    if tuner is not None:
+        known = weakref.proxy(search)
+        tuner.watch(lambda: known.trace())
+    return search
