@@ -9,6 +9,7 @@ import pytest
 from ggp_agent.player.search_totals import Effort, Stopwatch
 
 
+# Decision 18
 def test_nodes_are_edges_of_the_tree_and_moves_of_playouts() -> None:
     effort = Effort()
     effort.add({"simulations": 10, "transitions": 500, "mean_depth": 2.5, "thinking_s": 0.5})
