@@ -4,6 +4,7 @@
 # make test-bounds   all tests with numba's bounds checks on
 # make test-nojit    those of small games in plain Python, without numba
 # make lint   only the checks;  make clean: remove what set-up made
+# make docs   the documentation site, in site/ (site/index.html)
 
 PYTHON ?= python3
 VENV := .venv
@@ -14,7 +15,7 @@ PORT ?= 9147
 SMALL_TESTS := $(addprefix tests/propnet/test_, vectors.py simulator.py gates.py factoring.py) \
 	$(addprefix tests/ggp_agent/search/test_, pool.py scoring.py without_numba.py)
 
-.PHONY: play test test-all test-bounds test-nojit lint setup clean
+.PHONY: play test test-all test-bounds test-nojit lint docs setup clean
 
 play: $(VENV)/.done
 	@bash -c 'set -e; \
@@ -43,6 +44,15 @@ lint: $(VENV)/.done
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Its theme prints an advertisement; what it says of MkDocs 2 is why pyproject.toml asks for 1.
+docs: $(VENV)/.docs-done
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "The documentation is in site/index.html."
+
+$(VENV)/.docs-done: $(VENV)/.done
+	$(BIN)/pip install -q -e ".[docs]"
+	@touch $@
+
 setup: $(VENV)/.done
 
 # System packages: SWI-Prolog, and venv where Debian's Python comes without it.
@@ -56,5 +66,5 @@ $(VENV)/.done: pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) serve.log
+	rm -rf $(VENV) site serve.log
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -253,6 +253,7 @@ class TestPlaying:
         desk.play(1, ["(show rock)", "(show rock)"], seconds=0.0)
         assert desk.answer(1).startswith("(show ")
 
+    # Decision 11
     def test_thinks_during_the_start_clock_into_the_same_tree(self, desk: Desk) -> None:
         agent = "uct:simulations=300:memory=16"
         desk.start(TTT, "x", agent, by=time.monotonic() + FOREVER)

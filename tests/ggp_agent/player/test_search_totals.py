@@ -5,6 +5,7 @@ from __future__ import annotations
 from ggp_agent.player.search_totals import SearchTotals
 
 
+# Decision 18
 def test_nodes_are_edges_of_the_tree_and_moves_of_playouts() -> None:
     totals = SearchTotals()
     totals.add({"simulations": 10, "transitions": 500, "mean_depth": 2.5, "thinking_s": 0.5})

@@ -331,6 +331,7 @@ class TestBetweenMoves:
 
 
 class TestLimits:
+    # Decision 31
     @pytest.mark.parametrize("strategy", ["uct", "ap"])
     @pytest.mark.parametrize("game", ["connectFour", "rockPaperScissors", "breakthrough"])
     def test_a_full_tree_is_recycled_and_stays_sound(self, game: str, strategy: str) -> None:
@@ -360,6 +361,7 @@ class TestLimits:
         machine = machine_of("breakthrough")
         assert search.choose() in machine.legal_moves(machine.initial_state, 0)
 
+    # Decision 31
     def test_what_the_game_has_left_behind_is_recycled_first(self) -> None:
         search = native("connectFour", memory=16, nodes=3000, simulations=2500, playouts=1)
         machine = machine_of("connectFour")
@@ -437,6 +439,7 @@ class TestLimits:
         search_on(search)
         assert report(search, "simulations") == 100
 
+    # Decision 26
     @pytest.mark.parametrize(
         ("settings", "expected"),
         [
@@ -460,6 +463,18 @@ class TestLimits:
         assert report(search, "simulations") == 40
         assert report(search, "playouts") == 120
 
+    # Decision 29
+    def test_several_playouts_of_a_leaf_bring_their_mean(self) -> None:
+        rewards = set()
+        for seed in range(20):
+            search = native("connectFour", seed=seed, simulations=1, memory=16, ramp=0, playouts=4)
+            search_on(search)
+            _, visits, totals = search.root_statistics()
+            assert (visits.sum(), report(search, "playouts")) == (1, 4)
+            rewards.add(float(totals.sum()))
+        assert all((8 * reward).is_integer() for reward in rewards)
+        assert rewards - {0.0, 0.5, 1.0}
+
     def test_there_is_nothing_to_search_in_a_terminal_state(self) -> None:
         search = native(TTT)
         search_on(search, position(TTT, "(control o) (mark 1 1 x) (mark 2 1 x) (mark 3 1 x)"))
@@ -478,6 +493,7 @@ STUCK = """
 
 
 class TestFaultyRules:
+    # Decision 24
     def test_a_role_without_legal_moves_ends_the_game_for_the_search(self) -> None:
         search = native(STUCK, simulations=500)
         search_on(search)
@@ -485,6 +501,7 @@ class TestFaultyRules:
         assert sorted(node.kind for node in nodes_of(search).values()) == [OPEN, TERMINAL]
         assert search.choose() in ("go", "stay")
 
+    # Decision 24
     def test_a_move_is_still_chosen_where_the_game_goes_on(self) -> None:
         search = native(STUCK, simulations=500)
         search_on(search)

@@ -62,6 +62,7 @@ def test_how_many_trees_there_are() -> None:
     assert threads_of(agent(threads=3, simulations=2)) == 2
 
 
+# Decision 30
 def test_trees_share_what_is_for_all_of_them() -> None:
     whole = agent(memory=100, nodes=50_000, simulations=1001, C=0.7)
     shares = [share_of(whole, 3, number) for number in range(3)]
@@ -107,6 +108,7 @@ def test_what_the_trees_know_is_put_together() -> None:
     assert search.choose() == best.move
 
 
+# Decision 30
 def test_what_one_tree_has_proven_counts() -> None:
     unknown, won = RootMove("a", 10, 2.0), RootMove("a", 5, 5.0, low=100, ends=True)
     together = put_together([[unknown, RootMove("b", 3, 1.5)], [won], [RootMove("b")], []])
@@ -116,6 +118,7 @@ def test_what_one_tree_has_proven_counts() -> None:
     ]
 
 
+# Decision 30
 def test_a_tree_that_has_left_a_move_counts_as_much_as_one_that_has_not() -> None:
     refuted = [RootMove("a", 100, 30.0), RootMove("b", 9900, 5445.0)]
     believed = [RootMove("a", 9900, 5742.0), RootMove("b", 100, 54.0)]

@@ -108,6 +108,7 @@ def test_the_root_has_the_rewards_that_were_told() -> None:
     assert root.sum() == pytest.approx(first)
 
 
+# Decision 25
 def test_means_are_those_of_the_rewards_that_are_there() -> None:
     search = native(UNEVEN, **MANY_IN_FLIGHT)
     for _ in range(20):
@@ -144,6 +145,7 @@ def test_the_same_seed_gives_the_same_tree() -> None:
     assert trees[0] == trees[1]
 
 
+# Decision 28
 @pytest.mark.parametrize(
     "settings", [{"in_flight": MANY - 1}, {"playouts": 2}], ids=["few in flight", "two playouts"]
 )
@@ -154,6 +156,7 @@ def test_nothing_lingers_where_it_may_not(settings: dict[str, int]) -> None:
     assert max(left) == 0
 
 
+# Decision 28
 def test_at_most_so_many_linger() -> None:
     search = native(UNEVEN, simulations=3000, **MANY_IN_FLIGHT)
     left = watch(search)
@@ -161,6 +164,7 @@ def test_at_most_so_many_linger() -> None:
     assert 0 < max(left) <= 256 // ROLLOVER
 
 
+# Decision 28
 def test_nothing_is_recycled_under_playouts_that_go_on() -> None:
     """In a full tree everybody finishes before nodes go; nothing is written into freed blocks."""
     settings = {**find_agent("ap").settings, **MANY_IN_FLIGHT, "nodes": 1500, "simulations": 60000}
@@ -255,6 +259,7 @@ def test_rewards_go_to_the_values_that_brought_them(name: str) -> None:
     assert sums == pytest.approx(totals[:, arms], rel=1e-4, abs=0.1)
 
 
+# Decision 28
 @pytest.mark.parametrize("name", ["random-values", "nmc", "cmaes"])
 def test_values_stay_while_a_playout_goes_on(name: str) -> None:
     tuned = find_agent(f"ap-{name}").with_settings(["memory=64", "tune=2"])

@@ -1,6 +1,6 @@
 """The rules of the papers' search, one by one, in the native search and in its reference.
 
-The numbers are those of the project's list of what the papers leave open.  Nodes are made by
+The numbers are those of docs/decisions.md.  Nodes are made by
 hand; a selection is drawn often enough to see all that may happen.
 """
 
@@ -77,6 +77,7 @@ def uct(tries: int, total: float, visits: int, c: float) -> float:
     return total / tries + c * math.sqrt(math.log(visits) / tries)
 
 
+# Decision 1
 @both
 def test_rule_1_value_is_mean_and_exploration_on_rewards_from_0_to_1(make: Make) -> None:
     rng = random.Random(1)
@@ -92,6 +93,7 @@ def test_rule_1_value_is_mean_and_exploration_on_rewards_from_0_to_1(make: Make)
         assert set(picks(bench, visits, row, NO_CHOICE, times=5)) == {int(np.argmax(values))}
 
 
+# Decision 2
 @both
 def test_rule_2_every_role_selects_from_statistics_of_its_own(make: Make) -> None:
     bench = make(CHOICE, C=0.0, VO=0.0)
@@ -103,6 +105,7 @@ def test_rule_2_every_role_selects_from_statistics_of_its_own(make: Make) -> Non
             assert bench.select() == (best_a, best_b)
 
 
+# Decision 2
 @pytest.mark.parametrize("search", [native, plain])
 def test_rule_2_also_where_a_role_has_one_legal_move(search: Callable[..., object]) -> None:
     made = search(UP_AND_ON, 1, simulations=50, **SEQUENTIAL)
@@ -112,6 +115,7 @@ def test_rule_2_also_where_a_role_has_one_legal_move(search: Callable[..., objec
     assert rewards[0] == pytest.approx(50 * 0.07)
 
 
+# Decision 3
 def test_rule_3_one_node_is_added_per_simulation() -> None:
     for made in (native, plain):
         search = made(UP_AND_ON, **SEQUENTIAL)
@@ -120,6 +124,7 @@ def test_rule_3_one_node_is_added_per_simulation() -> None:
             assert search.trace().tree_nodes == 1 + simulations
 
 
+# Decision 3
 @both
 def test_rule_3_unvisited_moves_count_as_the_first_play_urgency(make: Make) -> None:
     row = [(9, 9.0), (0, 0.0), (9, 4.0), (0, 0.0)]  # 1 + C·sqrt(ln 19 / 9) > 1
@@ -130,6 +135,7 @@ def test_rule_3_unvisited_moves_count_as_the_first_play_urgency(make: Make) -> N
     assert set(picks(make(CHOICE, C=0.0, VO=0.0, FPU=0.85), 19, row, NO_CHOICE)) == {0}
 
 
+# Decision 3
 @both
 def test_rule_3_unvisited_moves_with_amaf_have_its_mean_in_addition(make: Make) -> None:
     bench = make(CHOICE, selection="grave", C=0.0, VO=0.0, Ref=0.0)
@@ -154,6 +160,7 @@ def blend(own: float, amaf: float, visits: int, k: float) -> float:
     return (1 - weight) * own + weight * amaf
 
 
+# Decision 4
 @both
 @pytest.mark.parametrize("k", [0.0, 10.0, 250.0, math.inf])
 def test_rule_4_beta_blends_mean_and_amaf(make: Make, k: float) -> None:
@@ -172,6 +179,7 @@ def test_rule_4_beta_blends_mean_and_amaf(make: Make, k: float) -> None:
         assert bench.select()[0] == int(np.argmax(values))
 
 
+# Decision 4
 @both
 @pytest.mark.parametrize(
     ("ref", "expected"),
@@ -220,6 +228,7 @@ def second_choice(bench: Bench, child: object, visits: int) -> str:
     return str(search._network.moves[0][tree.pool.words[start + 3 + place]])
 
 
+# Decision 4
 @both
 def test_rule_4_amaf_counts_every_occurrence_for_its_own_role(make: Make) -> None:
     bench = make(UP_AND_ON, selection="grave", playout="uniform")
@@ -233,6 +242,7 @@ def test_rule_4_amaf_counts_every_occurrence_for_its_own_role(make: Make) -> Non
     assert counter["up"][1] > counter["up"][0] * 0.04
 
 
+# Decision 5
 @both
 def test_rule_5_moves_within_vo_of_the_best_are_drawn_uniformly(make: Make) -> None:
     row = [(100, 50.0), (100, 48.0), (100, 39.0), (100, 40.0)]  # window 0.105
@@ -241,6 +251,7 @@ def test_rule_5_moves_within_vo_of_the_best_are_drawn_uniformly(make: Make) -> N
     assert set(picks(make(CHOICE, C=0.0, VO=0.0), 401, row, NO_CHOICE)) == {0}
 
 
+# Decision 6
 @both
 def test_rule_6_below_t_visits_the_playouts_policy_picks(make: Make) -> None:
     row = [(10, 9.0), (10, 1.0), (10, 1.0), (10, 1.0)]
@@ -257,6 +268,7 @@ def test_rule_6_below_t_visits_the_playouts_policy_picks(make: Make) -> None:
     assert uniform(picks(bench, 40, row, NO_CHOICE, times=400), range(4))
 
 
+# Decision 7
 @both
 def test_rule_7_mast_counts_tree_and_playout_and_no_ops(make: Make) -> None:
     bench = make(UP_AND_ON, playout="mast")
@@ -266,6 +278,7 @@ def test_rule_7_mast_counts_tree_and_playout_and_no_ops(make: Make) -> None:
     assert other["no"][1] == pytest.approx(12 * 30 * 7)
 
 
+# Decision 7
 @both
 def test_rule_7_an_unseen_move_counts_as_100_and_ties_are_drawn(make: Make) -> None:
     """T = ∞, so that the policy shows at the root; ε = 0, so that it is greedy."""
@@ -280,6 +293,7 @@ def test_rule_7_an_unseen_move_counts_as_100_and_ties_are_drawn(make: Make) -> N
     assert uniform(counts, [1, 2])
 
 
+# Decision 7
 @both
 @pytest.mark.parametrize("epsilon", [0.0, 0.4, 1.0])
 def test_rule_7_a_random_move_with_probability_epsilon(make: Make, epsilon: float) -> None:
@@ -299,12 +313,14 @@ def test_rule_7_a_random_move_with_probability_epsilon(make: Make, epsilon: floa
     assert ups == pytest.approx(1 - epsilon / 2, abs=deviation + 0.06)
 
 
+# Decision 7
 def test_rule_7_the_policies_are_the_paper_s() -> None:
     for name in ("sp", "ap"):
         agent = find_agent(name)
         assert (agent["playout"], agent["epsilon"], agent["decay"]) == ("mast", 0.4, 0.2)
 
 
+# Decision 7
 @both
 def test_rule_7_after_a_real_move_counts_decay_and_means_stay(make: Make) -> None:
     bench = make(CHOICE, playout="mast")
@@ -318,6 +334,7 @@ def test_rule_7_after_a_real_move_counts_decay_and_means_stay(make: Make) -> Non
     assert bench.mast(0) == {"y": (1, pytest.approx(30.0)), "z": (200, pytest.approx(5000.0))}
 
 
+# Decision 7
 @both
 def test_rule_7_mast_is_cleared_with_the_game(make: Make) -> None:
     bench = make(UP_AND_ON, playout="mast")
@@ -326,12 +343,14 @@ def test_rule_7_mast_is_cleared_with_the_game(make: Make) -> None:
     assert bench.mast(0) == {}
 
 
+# Decision 8
 def test_rule_8_the_highest_mean_is_played_not_the_most_visits() -> None:
     moves = [RootMove("many", 100, 50.0), RootMove("best", 10, 6.0), RootMove("none", 0, 0.0)]
     assert choose_move(moves, "mean", random.Random(1)) == "best"
     assert choose_move(moves, "visits", random.Random(1)) == "many"
 
 
+# Decision 8
 def test_rule_8_ties_are_drawn_uniformly() -> None:
     moves = [RootMove(str(i), 10, 5.0 if i != 1 else 4.0) for i in range(3)]
     dice = random.Random(1)
@@ -339,6 +358,7 @@ def test_rule_8_ties_are_drawn_uniformly() -> None:
     assert uniform(counts, [0, 2])
 
 
+# Decision 9
 @pytest.mark.parametrize("made", [native, plain])
 def test_rule_9_a_state_has_one_node_however_it_is_reached(made: Callable[..., object]) -> None:
     """12 steps of up or on: after n steps there are n + 1 states, 91 in all; not all are found."""
@@ -347,6 +367,7 @@ def test_rule_9_a_state_has_one_node_however_it_is_reached(made: Callable[..., o
     assert 80 <= search.trace().tree_nodes <= 91  # type: ignore[attr-defined]
 
 
+# Decision 9
 @pytest.mark.parametrize("made", [native, plain])
 def test_rule_9_the_tree_is_kept_between_moves(made: Callable[..., object]) -> None:
     search = made(UP_AND_ON, simulations=500, **SEQUENTIAL)
@@ -358,6 +379,7 @@ def test_rule_9_the_tree_is_kept_between_moves(made: Callable[..., object]) -> N
     assert trace.root_visits > 100 and trace.simulations == 0
 
 
+# Decision 9
 @pytest.mark.parametrize("made", [native, plain])
 def test_rule_9_nodes_not_touched_for_two_steps_are_dropped(made: Callable[..., object]) -> None:
     """The first state is looked for again, one, two and three steps after its last visit."""
@@ -372,6 +394,7 @@ def test_rule_9_nodes_not_touched_for_two_steps_are_dropped(made: Callable[..., 
         assert (search.trace().root_visits == 20) == kept  # type: ignore[attr-defined]
 
 
+# Decision 10
 @pytest.mark.parametrize("made", [native, plain])
 @pytest.mark.parametrize("depth", [1, 2, 5])
 def test_rule_10_at_the_depth_limit_the_goals_of_that_state_count(
@@ -387,6 +410,7 @@ def test_rule_10_at_the_depth_limit_the_goals_of_that_state_count(
     assert 0.0099 <= up.mean <= depth / 100 + 1e-6
 
 
+# Decision 11
 @pytest.mark.parametrize("made", [native, plain])
 def test_rule_11_thinking_before_the_first_move_goes_into_the_same_tree(
     made: Callable[..., object],
@@ -397,6 +421,7 @@ def test_rule_11_thinking_before_the_first_move_goes_into_the_same_tree(
     assert search.trace().root_visits == 100  # type: ignore[attr-defined]
 
 
+# Decision 18
 @pytest.mark.parametrize("made", [native, plain])
 def test_rule_18_visited_nodes_are_tree_edges_and_moves_of_playouts(
     made: Callable[..., object],
@@ -411,6 +436,7 @@ def test_rule_18_visited_nodes_are_tree_edges_and_moves_of_playouts(
 
 
 class TestChance:
+    # Decision 19
     def test_chance_draws_uniformly_whatever_was_found(self) -> None:
         game = CHOICE.replace("role a", "role random").replace(" a ", " random ")
         row = [(97, 97.0), (1, 0.0), (1, 0.0), (1, 0.0)]

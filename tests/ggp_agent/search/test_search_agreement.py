@@ -116,6 +116,7 @@ class TestAgreement:
         # the effect of FPU is 4 standard errors with SEEDS samples, of which half are below
         assert distance(changed, samples(NativeSearch, case, 4 * SEEDS)) > 4
 
+    # Decision 20
     @pytest.mark.slow
     @pytest.mark.parametrize("case", [CASES[0], CASES[1], CASES[4]], ids=["ttt", "rps", "gamble"])
     @pytest.mark.parametrize("agent", ["sp", "ap", "gibbs"])

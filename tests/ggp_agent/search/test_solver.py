@@ -46,6 +46,7 @@ def bounds(search: NativeSearch) -> dict[State, list[tuple[int, int]]]:
     }
 
 
+# Decision 23
 @pytest.mark.parametrize("settings", [SEQUENTIAL, {}], ids=["sequential", "batches"])
 def test_bounds_of_a_two_player_game_hold_the_minimax_score(settings: dict[str, int]) -> None:
     game = "ticTacToe"
@@ -176,6 +177,7 @@ SIMULTANEOUS = """
 """
 
 
+# Decision 23
 def test_simultaneous_moves_prove_only_what_one_move_brings_whatever_the_others_do() -> None:
     left, right = (native(SIMULTANEOUS, role, simulations=300, solver="on") for role in (0, 1))
     search_on(left)
@@ -204,6 +206,7 @@ GIFT = """
 """
 
 
+# Decision 23
 def test_three_roles_count_on_their_own_scores_only() -> None:
     found = []
     for role in range(3):
@@ -225,6 +228,7 @@ COIN = """
 """
 
 
+# Decision 23
 def test_chance_may_do_anything() -> None:
     search = native(COIN, 1, simulations=400, solver="on", C=0.7)
     search_on(search)

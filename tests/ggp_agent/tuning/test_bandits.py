@@ -55,6 +55,7 @@ def test_local_bandits_choose_every_value_by_itself(space: str, batch: int, shar
         assert oracle.best_values(picks, c=1.0)
 
 
+# Decisions 13 and 34
 @pytest.mark.parametrize(("batch", "share"), FLIGHTS)
 @pytest.mark.parametrize("space", SPACES)
 def test_mab_chooses_among_all_legal_combinations(space: str, batch: int, share: int) -> None:
@@ -63,6 +64,7 @@ def test_mab_chooses_among_all_legal_combinations(space: str, batch: int, share:
         assert oracle.is_best(picks, oracle.legal, c=0.7)
 
 
+# Decisions 13 and 34
 @pytest.mark.parametrize(("batch", "share"), FLIGHTS)
 @pytest.mark.parametrize("space", SPACES)
 def test_nmc_explores_by_values_and_exploits_combinations_seen(
@@ -84,6 +86,7 @@ def test_nmc_explores_by_values_and_exploits_combinations_seen(
         assert (explored + both) / (explored + exploited + both) > 0.70
 
 
+# Decision 13
 def test_nmc_explores_with_probability_075() -> None:
     # at the very first choice of a game there is nothing to exploit, so look at the second: the
     # one combination seen pays 0 and can only be chosen again by exploitation
@@ -111,6 +114,7 @@ def test_ties_of_combinations_are_broken_at_random() -> None:
     assert min(firsts.values()) > 20
 
 
+# Decision 33
 def test_late_feedback_does_not_pile_up_on_one_combination() -> None:
     """64 in flight: all count as visits at once, so the bandits spread them."""
     tuner = BanditTuner(SPACES["two"], 1, 64, 1, MAB)

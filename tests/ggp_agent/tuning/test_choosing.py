@@ -74,6 +74,7 @@ class Decisions:
         return True
 
 
+# Decision 38
 @pytest.mark.parametrize(("batch", "share"), FLIGHTS)
 @pytest.mark.parametrize("name", EVERY_SPACE)
 def test_every_variable_stays_or_is_tuned_by_ucb1(name: str, batch: int, share: int) -> None:
@@ -104,6 +105,7 @@ def test_every_variable_stays_or_is_tuned_by_ucb1(name: str, batch: int, share: 
     assert len(seen) > 1
 
 
+# Decision 38
 def test_where_all_are_alike_variables_stay_at_their_defaults() -> None:
     tuner = ChoosingTuner(read_space("K,Ref,C,epsilon,VO,T"), 1, 16, 1)
     run(tuner, 0.5, 4800, 16)

@@ -18,6 +18,7 @@ def reward_at(points: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
     return np.clip(1 - distance, 0, 1).astype(np.float32)
 
 
+# Decision 17
 def test_one_simulation_per_individual_and_its_fitness() -> None:
     tuner = CmaTuner(SPACE, 1, 1, seed=1)
     evolution = tuner._roles[0]
@@ -43,6 +44,7 @@ def test_one_simulation_per_individual_and_its_fitness() -> None:
         assert fitness == pytest.approx(expected)
 
 
+# Decision 17
 @pytest.mark.parametrize("restarts", [False, True])
 def test_after_the_end_the_best_is_used(restarts: bool) -> None:
     tuner = CmaTuner(SPACE, 1, 1, seed=2, restarts=restarts)
@@ -62,6 +64,7 @@ def test_after_the_end_the_best_is_used(restarts: bool) -> None:
         assert reward_at(ask_points(tuner, 1)[0, 0]) == pytest.approx(best, abs=1e-6)
 
 
+# Decision 17
 def test_flat_fitness_does_not_stop_it() -> None:
     tuner = CmaTuner(SPACE, 1, 1, seed=1)
     for _ in range(600):
@@ -70,6 +73,7 @@ def test_flat_fitness_does_not_stop_it() -> None:
     assert tuner.is_fixed == [False]
 
 
+# Decision 37
 def test_late_feedback_makes_generations_longer() -> None:
     tuner = CmaTuner(SPACE, 2, 16, seed=1)
     before = [list(map(list, role.individuals)) for role in tuner._roles]

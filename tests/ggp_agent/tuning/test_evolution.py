@@ -25,6 +25,7 @@ def is_child(child: Picks, parents: list[Picks], tuner_space: str) -> bool:
     return crossed or any(is_mutant(space, parent, child) for parent in parents)
 
 
+# Decision 15
 @pytest.mark.parametrize("name", ["linked", "two"])
 def test_generations(name: str) -> None:
     space, rewards = SPACES[name], script(1)
@@ -62,6 +63,7 @@ def _take_back(tuner: EvolutionTuner) -> None:
     tuner._order[0, -1] = tuner._order.shape[1] - 1
 
 
+# Decision 15
 def test_children_by_crossover_alone_and_by_mutation_alone() -> None:
     space = SPACES["linked"]
     only_mutants = EvolutionTuner(space, 1, 64, 1, population=64, elite=2, crossover=0.0)
@@ -77,6 +79,7 @@ def test_children_by_crossover_alone_and_by_mutation_alone() -> None:
             assert mixed if crossed else any(is_mutant(space, p, child) for p in (first, second))
 
 
+# Decision 15
 def test_roles_meet_in_random_pairs() -> None:
     tuner = EvolutionTuner(SPACES["two"], 2, 50, 1)
     ask(tuner, 50)
@@ -85,6 +88,7 @@ def test_roles_meet_in_random_pairs() -> None:
     assert (pairs[:, 0] != pairs[:, 1]).sum() > 40
 
 
+# Decision 35
 def test_late_feedback_makes_the_population_go_round_again() -> None:
     tuner = EvolutionTuner(SPACES["two"], 1, 30, 1, population=12, elite=6)
     ask(tuner, 30)
@@ -100,6 +104,7 @@ def test_late_feedback_makes_the_population_go_round_again() -> None:
     assert people_of(tuner, 12)[:6] == [before[i] for i in best]
 
 
+# Decision 35
 def test_a_generation_waits_for_everybody() -> None:
     tuner = EvolutionTuner(SPACES["two"], 1, 8, 1, population=12, elite=6)
     ask(tuner, 8)

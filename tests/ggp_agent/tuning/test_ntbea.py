@@ -35,6 +35,7 @@ def is_mutant(space: Space, old: Picks, new: Picks) -> bool:
     return set(changed) in ends and space.is_legal(new) and needed
 
 
+# Decision 16
 @pytest.mark.parametrize(("batch", "share"), [(1, 1), (7, 1), (14, 4)])
 @pytest.mark.parametrize("name", SPACES)
 def test_the_best_of_five_mutants_replaces_the_individual(
@@ -84,6 +85,7 @@ def test_good_combinations_get_most(batch: int) -> None:
     assert chosen[2, 1] > 0.25 * 3000
 
 
+# Decision 35
 def test_late_feedback_does_not_stop_evolution() -> None:
     """With 32 in flight the individual moves on 32 times, led by visits where nothing is known."""
     tuner = NtbeaTuner(SPACES["two"], 1, 32, 1, c=1.0)

@@ -68,6 +68,7 @@ def test_rows_have_the_tuned_values_and_the_agents_own() -> None:
     assert not np.array_equal(rows[:, 0], rows[:, 1]), "every role by itself"
 
 
+# Decision 21
 def test_strategies_are_rows_like_any_other() -> None:
     rows = asked(tuned("ap-random-values", "tune=selection,playout", "K=500", "epsilon=0.25"), 64)
     epsilon = PER_SIMULATION.index("epsilon")
@@ -86,6 +87,7 @@ def test_continuous_values_lie_in_their_intervals() -> None:
     assert c.max() <= np.float32(0.4)
 
 
+# Decision 12
 @pytest.mark.parametrize("name", TUNERS)
 @pytest.mark.parametrize("in_flight", [1, 64])
 def test_the_native_search_tells_every_role_its_rewards(name: str, in_flight: int) -> None:
@@ -124,6 +126,7 @@ def test_the_plain_search_does_too() -> None:
     assert model_of(tuner).arms[:, ALL, KNOWN].tolist() == [40, 40]
 
 
+# Decision 12
 def test_statistics_live_for_the_game() -> None:
     tuner = tuned("sp-nmc")
     asked(tuner, 40)
@@ -133,6 +136,7 @@ def test_statistics_live_for_the_game() -> None:
     assert model_of(tuner).arms[:, ALL, MEAN].tolist() == [1, 1]
 
 
+# Decision 14
 def test_lsi_learns_its_budget_by_the_start_clock() -> None:
     agent = find_agent("sp-lsi").with_settings(["simulations=200", "memory=16"])
     tuner = adaptive(agent, 2, 512, seed=1)
@@ -150,6 +154,7 @@ def test_lsi_learns_its_budget_by_the_start_clock() -> None:
     assert lsi_of(tuned("sp-lsi", "tuner_samples=77")).samples == 77
 
 
+# Decision 32
 @pytest.mark.parametrize("name", ["ap-ntbea", "ap-cmaes"])
 def test_neighbours_in_flight_share_combinations(name: str) -> None:
     tuner = adaptive(find_agent(name), 2, 512, seed=1)

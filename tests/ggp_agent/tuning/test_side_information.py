@@ -11,6 +11,7 @@ from ggp_agent.tuning.side_information import ALIVE, FIXED, GENERATING, HALVING,
 from tests.ggp_agent.tuning.oracle import SPACES, ask, rows, run, script, tell
 
 
+# Decision 14
 def test_the_stages_one_by_one() -> None:
     space, rewards = SPACES["linked"], script(4)
     values = [(i, v) for i, size in enumerate(space.sizes) for v in range(size)]
@@ -69,6 +70,7 @@ def test_the_stages_one_by_one() -> None:
     assert set(run(tuner, 0.0, 50, 1)) == {picks}
 
 
+# Decision 14
 def test_candidates_are_drawn_in_proportion_to_rewards() -> None:
     space = SPACES["two"]
     rewards = {(2, v): 1.0 for v in range(3)} | {(1, v): 0.5 for v in range(3)}
@@ -117,6 +119,7 @@ def test_no_candidate_is_left_out_where_simulations_share_them() -> None:
     assert len(tried) <= drawn + 1
 
 
+# Decision 35
 def test_late_feedback_lets_the_passes_go_on() -> None:
     """A stage ends with a batch: what is over its share goes to the same values or candidates."""
     tuner = LsiTuner(SPACES["two"], 1, 64, 1, samples=40, candidates=8)

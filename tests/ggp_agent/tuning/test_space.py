@@ -76,6 +76,7 @@ class TestReading:
             read_space(f"C={many},epsilon={many},VO")
 
 
+# Decision 12
 class TestLegality:
     def test_without_grave_there_is_no_reference(self) -> None:
         space = read_space("Ref,K")

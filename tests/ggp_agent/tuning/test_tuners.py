@@ -213,6 +213,7 @@ class TestRegret:
         assert results[0] == results[1] != results[2]
 
 
+# Decision 36
 @pytest.mark.parametrize(("name", "batches"), [("ea", 200), ("cmaes", 4000)])
 def test_what_comes_after_its_generation_is_no_fitness(name: str, batches: int) -> None:
     tuner = make_tuner(name, SPACES["two"], 1, 512, 1)
