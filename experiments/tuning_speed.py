@@ -120,7 +120,7 @@ def main(
         agent, roles = find_agent("ap").with_settings([f"seconds={seconds}"]), machine.roles
         switch, settings = Switch(agent, len(roles)), new_settings(LANES, len(roles))
         one = np.ones(1, np.int32)
-        search = NativeSearch(machine.network, 0, agent, seed, switch, machine.layout)
+        search = NativeSearch(machine.compiled, 0, agent, seed, switch)
         ratios: dict[str, list[float]] = {column: [] for column in columns}
         tuners_of_game: dict[str, SelfAdaptive] = {}
         for name in names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,11 +16,11 @@ class CompiledModel:
 
     layout: Any
     """the arrays (`propnet.layout.Layout`); the initial state is one of them"""
-    network: Any
-    """what the arrays were made of (`propnet.network.Network`)"""
     moves: tuple[tuple[Any, ...], ...]
     """of every role, the moves by number; opaque"""
     best_rewards: tuple[float, ...]
     """the highest reward that each role can get, in [0, 1]"""
     chance_role: int | None
     """the role whose moves are drawn uniformly"""
+    write_move: Callable[[Any], str]
+    """a move as text"""

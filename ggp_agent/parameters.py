@@ -48,6 +48,9 @@ class Parameter:
     text: str = ""
     """for parameters that are texts: what they look like; whoever reads one checks it"""
     scope: Scope = Scope.MATCH
+    used_by: tuple[tuple[str, str], ...] = ()
+    """(parameter, value) of the strategies of which one at least must be in use for the parameter
+    to have an effect; () for one that always has"""
 
     @property
     def domain(self) -> str:

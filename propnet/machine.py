@@ -69,10 +69,10 @@ class PropnetStateMachine(StateMachine):
         network = self.network
         return CompiledModel(
             layout=self.layout,
-            network=network,
             moves=tuple(tuple(moves) for moves in network.moves),
             best_rewards=tuple(max((0, *v)) / MAX_GOAL for v in network.goal_values),
             chance_role=self.chance_role,
+            write_move=self.write_move,
         )
 
     @property

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+import ggp_agent.mind.agents  # noqa: F401  # all parameters are declared then
 from ggp_agent.agents import AGENTS, Agent
 from ggp_agent.cli.common import json_option
 from ggp_agent.parameters import PARAMETERS, Parameter, Scope

@@ -47,7 +47,7 @@ def native_search(
         own = (seed + number * SEED_STEP) % 2**32
         tuner = adaptive(agent, len(game.moves), LANES, own)
         one = share_of(agent, threads, number)
-        search = NativeSearch(game.network, role, one, own, tuner, game.layout)
+        search = NativeSearch(game, role, one, own, tuner)
         searches.append(_watched(search, tuner))
     return searches[0] if threads == 1 else ParallelSearch(searches, agent, seed)
 

@@ -46,7 +46,7 @@ def warm_up(tuners: Iterable[str] = (), tell: Tell = log.info) -> None:
         machine.goals(state)
     with _stage(2, tell):
         agent = Agent("warm", "", {"simulations": 64, "memory": 16, "solver": "on"})
-        search = NativeSearch(machine.network, 0, agent, seed=0)
+        search = NativeSearch(machine.compiled, 0, agent, seed=0)
         search.think(time.monotonic() + 3600, lambda: False)
         for name in tuners:
             tuner = adaptive(agent.with_settings([f"tuner={name}", "tune=C"]), 1, 1, seed=0)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gdl.state_machine import CHANCE_ROLE
+from forward_model.compiled import CompiledModel
 from ggp_agent.agents import Agent
 from ggp_agent.search.played_moves import PlayedMoves, new_played_moves
 from ggp_agent.search.roots import Roots, new_roots
@@ -26,7 +26,7 @@ from ggp_agent.search.strategies.grave import AmafReferences, new_amaf_reference
 from ggp_agent.search.strategies.mast import GreedyLanes, new_greedy_lanes
 from ggp_agent.search.strategies.move_history import MoveHistory, new_move_history
 from propnet.choice import CHANCE_PLANES
-from propnet.layout import I32, U64, Layout
+from propnet.layout import I32, U64
 from propnet.vectors import LANES, rows
 
 TRANSITIONS, EDGES, DEEPEST, EVALUATIONS = range(4)
@@ -79,25 +79,26 @@ class Arrays(NamedTuple):
     """(4,) see TRANSITIONS"""
 
 
-def new_arrays(layout: Layout, roles: tuple[object, ...], agent: Agent, seed: int) -> Arrays:
-    """The arrays for a game with these `roles`."""
+def new_arrays(game: CompiledModel, agent: Agent, seed: int) -> Arrays:
+    """The arrays for a game."""
+    layout, roles = game.layout, len(game.moves)
     moves, limit = len(layout.legal), int(agent.number("depth"))
     random = np.random.Generator(np.random.PCG64([seed, 1]))
-    chance = roles.index(CHANCE_ROLE) if CHANCE_ROLE in roles else -1
+    chance = -1 if game.chance_role is None else game.chance_role
     return Arrays(
         options=options_of(agent, chance),
-        settings=new_settings(LANES, len(roles)),
-        slots=new_slots(LANES, limit, len(roles), len(layout.initial)),
+        settings=new_settings(LANES, roles),
+        slots=new_slots(LANES, limit, roles, len(layout.initial)),
         new=NewStates(
             states=np.zeros((LANES, len(layout.initial)), np.uint64),
-            joint=np.zeros((LANES, len(roles)), np.int32),
+            joint=np.zeros((LANES, roles), np.int32),
             keys=np.zeros(LANES, np.uint64),
         ),
-        played=new_played_moves(moves, len(roles), limit),
-        greedy=new_greedy_lanes(len(roles)),
+        played=new_played_moves(moves, roles, limit),
+        greedy=new_greedy_lanes(roles),
         history=new_move_history(moves),
-        references=new_amaf_references(LANES, len(roles), agent),
-        scratch=_new_scratch(moves, max(moves, limit * len(roles))),
+        references=new_amaf_references(LANES, roles, agent),
+        scratch=_new_scratch(moves, max(moves, limit * roles)),
         roots=new_roots(),
         random=random.integers(0, 2**64, size=1, dtype=np.uint64),
         totals=np.zeros(4, np.int64),

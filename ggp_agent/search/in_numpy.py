@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ggp_agent.search.candidates import Candidates
 from propnet.layout import I32
 
 Floats = NDArray[np.float32]
@@ -58,26 +59,24 @@ def prefetch(array: NDArray[Any], index: int) -> None:
 
 
 def score(
-    lanes: int,
-    least: float,
-    closed: float,
-    words: I32,
+    limits: tuple[int, float, float],
     values: Floats,
-    mean: int,
-    spread: int,
-    count: int,
+    moves: Candidates,
     exploration: float,
     fpu: float,
-    moves: int = 0,
     amaf: int = -1,
     beta: float = 0.0,
 ) -> Any:
-    """See `scoring.score_grave`; without an AMAF table `scoring.score_uct`."""
-    own = _part(words, mean, count, np.float32)
-    near = _part(words, spread, count, np.float32)
+    """See `scoring.score_grave`; without an AMAF table `scoring.score_uct`.
+
+    `limits` are moves at a time, the least value, and that below which a mean is none.
+    """
+    (lanes, least, closed), words, count = limits, moves.words, moves.size
+    own = _part(words, moves.means, count, np.float32)
+    near = _part(words, moves.inverse_roots, count, np.float32)
     untried = np.full(count, fpu, np.float32)
     if amaf >= 0:
-        numbers = _part(words, moves, count, np.int32)
+        numbers = _part(words, moves.numbers, count, np.int32)
         pairs = np.array([_part(words, amaf + 2 * int(n), 2, np.float32) for n in numbers])
         tries, sums = pairs[:, 0], pairs[:, 1]
         known = tries > 0

@@ -10,21 +10,20 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from forward_model.compiled import CompiledModel
 from gdl.state_machine import JointMove, Move, State
 from ggp_agent.agents import Agent
 from ggp_agent.errors import SearchError
 from ggp_agent.search.arrays import DEEPEST, EDGES, TRANSITIONS, new_arrays
-from ggp_agent.search.blocks import statistics
-from ggp_agent.search.edges import follow
 from ggp_agent.search.expansion import open_root
 from ggp_agent.search.final import RootMove, choose_move
-from ggp_agent.search.memory import NO_BLOCK, ORDERS, UNIT
+from ggp_agent.search.memory import ORDERS, UNIT
 from ggp_agent.search.room import new_tree_for
+from ggp_agent.search.root import root_moves
 from ggp_agent.search.settings import F64, FixedSettings, Tuner, heads
 from ggp_agent.search.simulation import Batch, simulate_batch
 from ggp_agent.search.stopping import (
@@ -49,8 +48,7 @@ from ggp_agent.search.tree import (
     bytes_per_node,
     clear,
 )
-from propnet.layout import Layout, layout_of, new_lanes
-from propnet.network import Network
+from propnet.layout import Layout, new_lanes
 from propnet.vectors import LANES
 
 MANY = 64
@@ -69,26 +67,24 @@ class NativeSearch:
 
     def __init__(
         self,
-        network: Network,
+        game: CompiledModel,
         role: int,
         agent: Agent,
         seed: int,
         tuner: Tuner | None = None,
-        layout: Layout | None = None,
     ) -> None:
-        """`layout`: the network's, where searches share it and the machine code for it."""
-        self._network, self._role, self._agent = network, role, agent
+        self._game, self._role, self._agent = game, role, agent
         # what every batch asks for
         self._most, self._ramp = int(agent.number("in_flight")), int(agent.number("ramp"))
         self._doubling = agent.number("ramp_doubling") or math.inf
         self._per_leaf = int(agent.number("playouts")) or LANES
         self._solves = agent["solver"] == "on"
-        self._layout = layout or layout_of(network)
+        self._layout: Layout = game.layout
         self._lanes = new_lanes(self._layout, seed)
-        self._arrays = new_arrays(self._layout, network.roles, agent, seed)
+        self._arrays = new_arrays(game, agent, seed)
         self._random = np.random.Generator(np.random.PCG64([seed, 2]))
         self.tuner: Tuner = tuner or FixedSettings(agent)
-        self._tree = new_tree_for(self._layout, network.goal_values, agent)
+        self._tree = new_tree_for(game, agent)
         self._root = NO_NODE
         settings = self._arrays.settings
         self._free, self._rewarded = heads(settings.free), heads(settings.rewarded)
@@ -96,7 +92,7 @@ class NativeSearch:
         self._weights = heads(np.zeros(LANES, np.int32))
         self._batch_seconds = self._finish_seconds = self._seconds = 0.0
         self._playing = self._move_weight = 0
-        self._move_totals = np.zeros(len(network.roles))
+        self._move_totals = np.zeros(len(game.moves))
         self.enter(self._layout.initial.tobytes(), None)
 
     def enter(self, state: State, joint_move: JointMove | None) -> None:
@@ -109,7 +105,7 @@ class NativeSearch:
         self._finish_seconds /= 2
         if joint_move is not None and self._move_weight:
             self.tuner.tell_move(self._move_totals, self._move_weight)
-        self._move_totals, self._move_weight = np.zeros(len(self._network.roles)), 0
+        self._move_totals, self._move_weight = np.zeros(len(self._game.moves)), 0
         if joint_move is not None:
             self.tuner.new_move()
         self.tuner.ask_move(self._arrays.settings.of_move)
@@ -214,29 +210,7 @@ class NativeSearch:
 
     def root_moves(self) -> list[RootMove]:
         """What is known of our role's moves at the root."""
-        tree, root, role = self._tree, self._record, self._role
-        words, start = tree.pool.words, int(root["moves"]) * UNIT
-        if root["moves"] == NO_BLOCK:
-            return []
-        low, high = words[start + role], words[start + role + 1]
-        first, roles = self._layout.span[role], len(tree.best)
-        names = self._network.moves[role]
-        numbers = words[start + roles + 1 + low : start + roles + 1 + high]
-        moves = [RootMove(names[number - first], high=int(tree.best[role])) for number in numbers]
-        if root["stats"] == NO_BLOCK:
-            return moves
-        known = []
-        for entry, move in zip(statistics(tree, self._root)[1][low:high], moves, strict=True):
-            child = NO_NODE
-            if root["mover"] == role:
-                child = int(follow(tree, int(entry["child"])))
-            if child != NO_NODE and self._solves:
-                bounds = tree.scores[child, role].tolist()
-                ends = bool(tree.nodes[child]["kind"] == TERMINAL)
-                move = replace(move, low=bounds[0], high=bounds[1], ends=ends)
-            visits, total = int(entry["visits"]), float(entry["total"])
-            known.append(replace(move, visits=visits, total=total))
-        return known
+        return root_moves(self._tree, self._game, self._root, self._role, self._solves)
 
     def root_statistics(self) -> tuple[list[Move], NDArray[np.int32], NDArray[np.float64]]:
         """Our role's moves at the root, how often each was selected, and its summed rewards."""
@@ -270,12 +244,12 @@ class NativeSearch:
             low=self.score_bounds()[0],
             high=self.score_bounds()[1],
             moves=self.root_moves(),
-            variation=principal_variation(tree, self._network, self._root),
+            variation=principal_variation(tree, self._game, self._root),
         )
 
     def report(self) -> Mapping[str, object]:
         """See `Thinker.report`."""
-        return {**self.trace().as_json(), **self.tuner.report()}
+        return {**self.trace().as_json(self._game.write_move), **self.tuner.report()}
 
     def is_worth_it(self) -> bool:
         """Whether thinking can still find out anything."""

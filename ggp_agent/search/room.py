@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
+from forward_model.compiled import CompiledModel
 from ggp_agent.agents import Agent
 from ggp_agent.search.memory import UNIT
 from ggp_agent.search.scoring import GROUP
 from ggp_agent.search.tree import ENTRY, MAX_NODES, Tree, bytes_per_node, new_tree
-from propnet.layout import Layout
 from propnet.vectors import LANES
 
 OPENED = 0.6
@@ -19,10 +17,10 @@ WITH_AMAF = 0.06
 """Share of nodes with an AMAF table, likewise."""
 
 
-def new_tree_for(layout: Layout, goal_values: Sequence[Sequence[int]], agent: Agent) -> Tree:
+def new_tree_for(game: CompiledModel, agent: Agent) -> Tree:
     """A tree that fits the agent's memory; the share of nodes and blocks is an estimate."""
-    roles, words = len(goal_values), len(layout.initial)
-    moves = len(layout.legal)
+    roles, words = len(game.moves), len(game.layout.initial)
+    moves = len(game.layout.legal)
     usual = min(30 * roles, moves)
     block = 4 * (roles + GROUP + usual) + 4 * (ENTRY + 2) * usual * OPENED
     if agent["selection"] == "grave":
@@ -34,5 +32,5 @@ def new_tree_for(layout: Layout, goal_values: Sequence[Sequence[int]], agent: Ag
     nodes = max(2 * LANES, min(most, int(memory / per_node)))
     units = max(1024, (memory - nodes * fixed) // (4 * UNIT + 1))
     wanted = int(nodes * 4 * (block + 4 * UNIT) / (4 * UNIT))
-    best = np.array([max((0, *values)) for values in goal_values], np.uint8)
+    best = np.array([round(100 * reward) for reward in game.best_rewards], np.uint8)
     return new_tree(nodes, min(units, wanted + 4096), words, best)

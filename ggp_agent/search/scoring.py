@@ -100,10 +100,12 @@ def _gather_pairs(builder: Any, words: Any, moves: Any, table: Any) -> tuple[Any
     return firsts, seconds
 
 
-def _score(context: Any, builder: Any, signature: Any, arguments: Any, grave: bool) -> Any:
-    names = ["words", "values", "mean", "spread", "count", "c", "fpu"]
-    names += ["moves", "amaf", "beta"] if grave else []
+def _score(context: Any, builder: Any, signature: Any, arguments: Any, names: list[str]) -> Any:
     given = dict(zip(names, zip(signature.args, arguments, strict=True), strict=True))
+    kind, candidates = given.pop("moves")
+    for i, name in enumerate(kind.fields):
+        given[name] = kind.types[i], builder.extract_value(candidates, i)
+    grave = "amaf" in given
 
     def integer(name: str) -> Any:
         kind, value = given[name]
@@ -115,24 +117,24 @@ def _score(context: Any, builder: Any, signature: Any, arguments: Any, grave: bo
 
     if config.BOUNDSCHECK:
         view = context.make_array(given["words"][0])(context, builder, given["words"][1])
-        for name in ("mean", "spread"):
-            last = builder.sub(builder.add(integer(name), integer("count")), _I64(1))
+        for name in ("means", "inverse_roots"):
+            last = builder.sub(builder.add(integer(name), integer("size")), _I64(1))
             check_word(context, builder, view, last)
     words = _pointer(context, builder, *given["words"])
     floats = builder.bitcast(words, _FLOAT.as_pointer())
     values = _pointer(context, builder, *given["values"])
-    count, exploration, fpu = integer("count"), spread_float("c"), spread_float("fpu")
+    count, exploration, fpu = integer("size"), spread_float("exploration"), spread_float("fpu")
     best = cgutils.alloca_once_value(builder, _constant(LEAST))
     groups = builder.udiv(builder.add(count, _I64(GROUP - 1)), _I64(GROUP))
     with cgutils.for_range(builder, groups) as loop:
         place = builder.mul(loop.index, _I64(GROUP))
         inside = _below(builder, place, count)
-        own = _load(builder, floats, builder.add(integer("mean"), place), _FLOATS)
-        near = _load(builder, floats, builder.add(integer("spread"), place), _FLOATS)
+        own = _load(builder, floats, builder.add(integer("means"), place), _FLOATS)
+        near = _load(builder, floats, builder.add(integer("inverse_roots"), place), _FLOATS)
         untried = fpu
         if grave:
             table = builder.gep(floats, [integer("amaf")])
-            moves = builder.add(integer("moves"), place)
+            moves = builder.add(integer("numbers"), place)
             tries, sums = _gather_pairs(builder, words, moves, table)
             known = builder.fcmp_ordered(">", tries, _constant(0.0))
             mean = builder.fdiv(sums, builder.select(known, tries, _constant(1.0)))
@@ -154,52 +156,33 @@ def _score(context: Any, builder: Any, signature: Any, arguments: Any, grave: bo
 
 
 @intrinsic
-def score_uct(
-    typing_context: Any,
-    words: Any,
-    values: Any,
-    mean: Any,
-    spread: Any,
-    count: Any,
-    exploration: Any,
-    fpu: Any,
-) -> Any:
-    """Write mean + c · spread of `count` moves to `values`, `fpu` where spread is 0.
+def score_uct(typing_context: Any, values: Any, moves: Any, exploration: Any, fpu: Any) -> Any:
+    """Write mean + c / sqrt(n) of the moves (`Candidates`) to `values`, `fpu` where n is 0.
 
-    `mean` and `spread` are places in the pool's words; `exploration` is C · sqrt(ln N).  Returns
-    the highest value.
+    `exploration` is c, C · sqrt(ln N).  Returns the highest value.
     """
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return _score(context, builder, signature, arguments, grave=False)
+        names = ["values", "moves", "exploration", "fpu"]
+        return _score(context, builder, signature, arguments, names)
 
-    return types.float32(words, values, mean, spread, count, exploration, fpu), emit
+    return types.float32(values, moves, exploration, fpu), emit
 
 
 @intrinsic
 def score_grave(
-    typing_context: Any,
-    words: Any,
-    values: Any,
-    mean: Any,
-    spread: Any,
-    count: Any,
-    exploration: Any,
-    fpu: Any,
-    moves: Any,
-    amaf: Any,
-    beta: Any,
+    typing_context: Any, values: Any, moves: Any, exploration: Any, fpu: Any, amaf: Any, beta: Any
 ) -> Any:
-    """The same with AMAF values from the table at `amaf` of the moves whose numbers are given.
+    """The same with AMAF values from the table at the word `amaf`.
 
-    Behind the last number there must be `GROUP` - 1 words that are numbers, too.
+    Behind the last of the moves' numbers there must be `GROUP` - 1 words that are numbers, too.
     """
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return _score(context, builder, signature, arguments, grave=True)
+        names = ["values", "moves", "exploration", "fpu", "amaf", "beta"]
+        return _score(context, builder, signature, arguments, names)
 
-    kinds = (words, values, mean, spread, count, exploration, fpu, moves, amaf, beta)
-    return types.float32(*kinds), emit
+    return types.float32(values, moves, exploration, fpu, amaf, beta), emit
 
 
 @intrinsic
@@ -252,7 +235,7 @@ def add_pair(typing_context: Any, words: Any, index: Any, one: Any, other: Any) 
 
 
 if config.DISABLE_JIT:
-    score_uct = score_grave = partial(in_numpy.score, GROUP, LEAST, _CLOSED)
+    score_uct = score_grave = partial(in_numpy.score, (GROUP, LEAST, _CLOSED))
     near_best = partial(in_numpy.near_best, GROUP)
     bits_in, add_pair = in_numpy.bits_in, in_numpy.add_pair
 

@@ -13,12 +13,12 @@ import numpy as np
 
 from ggp_agent.parameters import TABLE_1, Parameter, Scope, column_of, declare
 from ggp_agent.search.arrays import Arrays
+from ggp_agent.search.candidates import Candidates
 from ggp_agent.search.kernel import part
 from ggp_agent.search.memory import UNIT, get_int
 from ggp_agent.search.random_numbers import random_below
 from ggp_agent.search.scoring import draw_near_best
 from ggp_agent.search.strategies import dispatch
-from ggp_agent.search.strategies.candidates import Candidates
 from ggp_agent.search.tree import INVERSE_ROOT, MEAN, Tree
 
 declare(

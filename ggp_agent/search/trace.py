@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from forward_model.compiled import CompiledModel
 from gdl.rules import write_term
 from gdl.state_machine import JointMove, Move
 from ggp_agent.search.blocks import statistics
@@ -14,7 +15,6 @@ from ggp_agent.search.edges import follow
 from ggp_agent.search.final import RootMove, put_together
 from ggp_agent.search.memory import NO_BLOCK, UNIT
 from ggp_agent.search.tree import NO_NODE, OPEN, SEVERAL, Tree
-from propnet.network import Network
 
 LONGEST_VARIATION = 20
 LEAST_VISITS = 8
@@ -99,14 +99,14 @@ def together(traces: Sequence[Trace]) -> Trace:
     )
 
 
-def principal_variation(tree: Tree, network: Network, root: int) -> list[JointMove]:
+def principal_variation(tree: Tree, game: CompiledModel, root: int) -> list[JointMove]:
     """The joint moves that are selected most often, from the root on.
 
     It ends where several roles choose at once, for the tree knows no most likely answer to that,
     after their most frequent moves.
     """
     variation: list[JointMove] = []
-    node, span, roles = root, network.move_span, len(tree.best)
+    node, span, roles = root, game.layout.span, len(tree.best)
     words = tree.pool.words
     while len(variation) < LONGEST_VARIATION:
         record = tree.nodes[node]
@@ -120,7 +120,7 @@ def principal_variation(tree: Tree, network: Network, root: int) -> list[JointMo
             low, high = words[start + role], words[start + role + 1]
             place = int(low + np.argmax(entries["visits"][low:high]))
             number = words[start + roles + 1 + place] - span[role]
-            joint.append(network.moves[role][number])
+            joint.append(game.moves[role][number])
             places.append(place)
         variation.append(tuple(joint))
         if record["mover"] == SEVERAL:

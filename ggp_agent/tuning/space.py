@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+import ggp_agent.search.selection  # noqa: F401  # declares all that can be tuned
 from ggp_agent.errors import ParameterError
 from ggp_agent.parameters import PARAMETERS, Scope, parameters_of
 from ggp_agent.tuning.tuners import TUNABLE

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from ggp_agent.agents import Agent
 from ggp_agent.errors import ParameterError
-from ggp_agent.parameters import Scope
+from ggp_agent.parameters import PARAMETERS, Scope
 from ggp_agent.tuning.space import Space, read_spaces, tunable
 from ggp_agent.tuning.tuners import TUNABLE, find_tuner
-
-NEEDS = {
-    "K": ("selection", ("grave",)),
-    "Ref": ("selection", ("grave",)),
-    "epsilon": ("playout", ("mast",)),
-    "tau": ("playout", ("gibbs",)),
-    "decay": ("playout", ("mast", "gibbs")),
-}
-"""Strategies without which parameters have no effect."""
 
 
 def check_tuning(agent: Agent) -> None:
@@ -52,9 +43,9 @@ def spaces_of(agent: Agent) -> dict[Scope, Space]:
 
 def _check_effect(agent: Agent, name: str, column: str) -> None:
     """Raise `ParameterError` where a parameter does nothing with the agent's strategies."""
-    strategy, values = NEEDS.get(column, ("", ()))
-    if strategy and agent[strategy] not in values:
-        needed = " or ".join(f"{strategy}={value}" for value in values)
+    users = PARAMETERS[column].used_by
+    if users and all(agent[strategy] != value for strategy, value in users):
+        needed = " or ".join(f"{strategy}={value}" for strategy, value in users)
         raise ParameterError(f"{name} can only be tuned with {needed}")
 
 

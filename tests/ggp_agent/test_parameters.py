@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+import ggp_agent.mind.agents  # noqa: F401  # all parameters are declared then
 from ggp_agent.agents import AGENTS, Agent, find_agent
 from ggp_agent.errors import ParameterError
 from ggp_agent.parameters import PARAMETERS, Parameter, Scope, Value, declare, parameters_of

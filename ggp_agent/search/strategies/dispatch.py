@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ggp_agent.agents import Agent
 from ggp_agent.parameters import Parameter, declare
+from ggp_agent.search.candidates import Candidates
 from ggp_agent.search.kernel import part
 from ggp_agent.search.strategies import (
     gibbs,
@@ -24,7 +25,6 @@ from ggp_agent.search.strategies import (
     uct,
     uniform,
 )
-from ggp_agent.search.strategies.candidates import Candidates
 from ggp_agent.search.strategies.plain import PlainPlayout, PlainSelection
 from ggp_agent.search.tree import Tree
 from propnet.layout import Lanes, Layout

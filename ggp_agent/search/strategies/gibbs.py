@@ -1,7 +1,7 @@
 """The Gibbs policy: a move is played with a probability proportional to exp(Q / τ).
 
 Q is the mean goal of the move's history, 0 to 100: MAST as in Y. Björnsson, H. Finnsson,
-"CadiaPlayer: a simulation-based General Game Player" (2009), equation (3).  In playouts moves are
+"CadiaPlayer: a simulation-based General Game Player" (2009).  In playouts moves are
 drawn uniformly and accepted with exp((Q - the best Q of the role) / τ), until one is.
 """
 
@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ggp_agent.parameters import Parameter, Scope, column_of, declare
+from ggp_agent.search.candidates import Candidates
 from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.memory import get_int
 from ggp_agent.search.plain_tree import Move, Values
 from ggp_agent.search.random_numbers import random_real
-from ggp_agent.search.strategies.candidates import Candidates
 from ggp_agent.search.strategies.plain import PlainPlayout
 from propnet import kernels
 from propnet.choice import CHANCE_PLANES
@@ -37,10 +37,11 @@ declare(
         low=0.1,
         high=1000.0,
         unit="goal points",
-        source="Bjornsson, Finnsson: CadiaPlayer (2009), eq. (3)",
+        source="Bjornsson, Finnsson: CadiaPlayer (2009)",
         discrete=(1, 2, 5, 10, 20, 50, 100),
         continuous=(1.0, 100.0),
         scope=Scope.BATCH,
+        used_by=(("playout", "gibbs"),),
     ),
 )
 TAU = column_of("tau")

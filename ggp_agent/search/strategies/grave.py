@@ -20,6 +20,7 @@ import numpy as np
 from ggp_agent.agents import Agent
 from ggp_agent.parameters import TABLE_1, Parameter, Scope, column_of, declare
 from ggp_agent.search.blocks import open_amaf
+from ggp_agent.search.candidates import Candidates
 from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.memory import NO_BLOCK, UNIT, get_float, get_int, prefetch, put_float
 from ggp_agent.search.plain_tree import Average, JointMove, Node, Position, Values
@@ -28,7 +29,6 @@ from ggp_agent.search.roots import root_of_log
 from ggp_agent.search.scoring import add_pair, score_grave
 from ggp_agent.search.slots import AMAF_TABLE, PLAYED
 from ggp_agent.search.strategies import uct
-from ggp_agent.search.strategies.candidates import Candidates
 from ggp_agent.search.strategies.plain import PlainSelection, exploration
 from ggp_agent.search.strategies.uct import FPU, C
 from ggp_agent.search.tree import NO_NODE, OPEN, Tree
@@ -50,6 +50,7 @@ declare(
         discrete=(0, 10, 50, 100, 250, 500, 750, 1000, 2000, math.inf),
         continuous=(0.0, 2000.0),
         scope=Scope.SIMULATION,
+        used_by=(("selection", "grave"),),
     ),
     Parameter(
         "Ref",
@@ -61,6 +62,7 @@ declare(
         discrete=(0, 50, 100, 250, 500, 1000, 10000, math.inf),
         continuous=(0.0, 10000.0),
         scope=Scope.SIMULATION,
+        used_by=(("selection", "grave"),),
     ),
     Parameter(
         "amaf_from",
@@ -69,6 +71,7 @@ declare(
         low=1,
         high=1e6,
         unit="visits",
+        used_by=(("selection", "grave"),),
     ),
 )
 K, REF = column_of("K"), column_of("Ref")
@@ -146,14 +149,10 @@ def value_moves(tree: Tree, arrays: Arrays, slot: int, role: int, moves: Candida
     if k < np.float32(1e30):
         beta = np.sqrt(k / (np.float32(3.0) * np.float32(moves.visits) + k))
     return score_grave(
-        moves.words,
         arrays.scratch.values,
-        moves.means,
-        moves.inverse_roots,
-        moves.size,
+        moves,
         settings[C] * root_of_log(arrays.roots, moves.visits),
         settings[FPU],
-        moves.numbers,
         np.int64(amaf) * UNIT,
         beta,
     )

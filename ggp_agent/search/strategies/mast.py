@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ggp_agent.parameters import TABLE_1, Parameter, Scope, column_of, declare
+from ggp_agent.search.candidates import Candidates
 from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.memory import get_int
 from ggp_agent.search.plain_tree import Move, Values
 from ggp_agent.search.random_numbers import random_below, random_real
 from ggp_agent.search.scoring import draw_near_best
-from ggp_agent.search.strategies.candidates import Candidates
 from ggp_agent.search.strategies.move_history import shuffle_ties
 from ggp_agent.search.strategies.plain import PlainPlayout, draw_among_best
 from propnet import kernels
@@ -43,6 +43,7 @@ declare(
         discrete=tuple(n / 10 for n in range(11)),
         continuous=(0.0, 1.0),
         scope=Scope.SIMULATION,
+        used_by=(("playout", "mast"),),
     ),
 )
 EPSILON = column_of("epsilon")

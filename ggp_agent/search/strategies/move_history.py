@@ -38,6 +38,7 @@ declare(
         discrete=(0.0, 0.2, 0.4, 0.6, 0.8, 1.0),
         continuous=(0.0, 1.0),
         scope=Scope.MOVE,
+        used_by=(("playout", "mast"), ("playout", "gibbs"), ("selection", "progressive_history")),
     ),
 )
 DECAY = column_of("decay")

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ggp_agent.parameters import Parameter, Scope, column_of, declare
+from ggp_agent.search.candidates import Candidates
 from ggp_agent.search.kernel import part
 from ggp_agent.search.memory import get_float, get_int
 from ggp_agent.search.plain_tree import Node, Values
 from ggp_agent.search.scoring import LEAST
 from ggp_agent.search.strategies import uct
-from ggp_agent.search.strategies.candidates import Candidates
 from ggp_agent.search.strategies.move_history import GOALS, TIMES, MoveHistory
 from ggp_agent.search.tree import CLOSED
 
@@ -36,6 +36,7 @@ declare(
         discrete=(0.1, 0.25, 0.5, 1, 3, 5, 7.5, 10, 20, 50),
         continuous=(0.0, 50.0),
         scope=Scope.SIMULATION,
+        used_by=(("selection", "progressive_history"),),
     ),
 )
 W = column_of("W")

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ggp_agent.parameters import TABLE_1, Parameter, Scope, column_of, declare
+from ggp_agent.search.candidates import Candidates
 from ggp_agent.search.kernel import part
 from ggp_agent.search.plain_tree import Node, Values
 from ggp_agent.search.roots import root_of_log
 from ggp_agent.search.scoring import score_uct
-from ggp_agent.search.strategies.candidates import Candidates
 from ggp_agent.search.strategies.plain import PlainSelection, exploration
 
 if TYPE_CHECKING:
@@ -48,11 +48,8 @@ def value_moves(arrays: Arrays, slot: int, role: int, moves: Candidates) -> floa
     """Write the moves' values to `scratch.values`; returns the highest."""
     settings = arrays.settings.values[arrays.settings.row[slot], role]
     return score_uct(
-        moves.words,
         arrays.scratch.values,
-        moves.means,
-        moves.inverse_roots,
-        moves.size,
+        moves,
         settings[C] * root_of_log(arrays.roots, moves.visits),
         settings[FPU],
     )

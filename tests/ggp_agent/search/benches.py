@@ -52,7 +52,7 @@ class NativeBench:
 
     def __init__(self, game: str, **settings: Value) -> None:
         self.search = native(game, **{**SEQUENTIAL, "amaf_from": 1, **settings})
-        self._span = self.search._network.move_span
+        self._span = self.search._game.layout.span
 
     def set_root(self, visits: int, *roles: Statistics) -> None:
         """See `Bench`."""
@@ -120,7 +120,7 @@ class NativeBench:
         self, role: int, table: np.ndarray[tuple[int, ...], np.dtype[np.floating]]
     ) -> dict[Move, tuple[float, float]]:
         low, high = self._span[role : role + 2]
-        names = self.search._network.moves[role]
+        names = self.search._game.moves[role]
         return {
             names[n - low]: (float(table[n][0]), float(table[n][1]))
             for n in range(low, high)

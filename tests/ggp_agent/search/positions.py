@@ -41,7 +41,7 @@ def agent(**settings: Value) -> Agent:
 
 def native(game: str, role: int = 0, seed: int = 1, **settings: Value) -> NativeSearch:
     """A native search at the initial state of a game."""
-    return NativeSearch(machine_of(game).network, role, agent(**settings), seed)
+    return NativeSearch(machine_of(game).compiled, role, agent(**settings), seed)
 
 
 def plain(game: str, role: int = 0, seed: int = 1, **settings: Value) -> PlainSearch:
@@ -91,7 +91,7 @@ def root_of(search: NativeSearch) -> Node:
 
 
 def _node(search: NativeSearch, number: int) -> Node:
-    tree, network = search._tree, search._network
+    tree, game = search._tree, search._game
     record, words = tree.nodes[number], tree.pool.words
     kind, roles = int(record["kind"]), len(tree.best)
     entries: list[tuple[tuple[Move, int, float], ...]] = []
@@ -100,7 +100,7 @@ def _node(search: NativeSearch, number: int) -> Node:
         for role in range(roles):
             low, high = words[start + role], words[start + role + 1]
             numbers = words[start + roles + 1 + low : start + roles + 1 + high]
-            moves = [network.moves[role][n - network.move_span[role]] for n in numbers]
+            moves = [game.moves[role][n - game.layout.span[role]] for n in numbers]
             tries, totals = [0] * len(moves), [0.0] * len(moves)
             if record["stats"] != NO_BLOCK:
                 known = statistics(tree, number)[1][low:high]

@@ -382,7 +382,7 @@ class TestLimits:
         compilation = machine.compile()
         assert compilation is not None and compilation.wait(60)
         greedy = agent(memory=32, simulations=60000, **settings_of("ap"))
-        search = NativeSearch(machine.network, 0, greedy, 1, layout=machine.layout)
+        search = NativeSearch(machine.compiled, 0, greedy, 1)
         search_on(search)
         nodes = search._tree.nodes[: int(search._tree.counters[FRESH])]
         closed = nodes[(nodes["kind"] == OPEN) & (nodes["stats"] == NO_BLOCK)]

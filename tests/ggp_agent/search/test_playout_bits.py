@@ -26,7 +26,7 @@ def numbers(rows: U64, lanes: int) -> list[int]:
 def test_every_lane_has_its_simulations_chance(count: int, playouts: int) -> None:
     tuned = find_agent("ap-random-values").with_settings(["tune=epsilon=0,0.25,0.7,1", "memory=32"])
     tuner = adaptive(tuned, 2, 512, seed=1)
-    search = NativeSearch(machine_of("connectFour").network, 0, tuned, 1, tuner)
+    search = NativeSearch(machine_of("connectFour").compiled, 0, tuned, 1, tuner)
     search.simulate(count, playouts)
     settings, one = search._arrays.settings, 1 << CHANCE_PLANES
     for role in range(2):

@@ -200,7 +200,7 @@ def test_tuners_are_told_everything(name: str) -> None:
     tuned = find_agent(f"ap-{name}").with_settings(settings)
     tuner = adaptive(tuned, 2, 512, seed=1)
     assert tuner is not None
-    search = NativeSearch(machine_of(UNEVEN).network, 0, tuned, 1, tuner)
+    search = NativeSearch(machine_of(UNEVEN).compiled, 0, tuned, 1, tuner)
     left = watch(search)
     search_on(search)
     assert max(left) > 0
@@ -227,7 +227,7 @@ def test_rewards_go_to_the_values_that_brought_them(name: str) -> None:
     learned = tuner.tuners[Scope.SIMULATION]
     assert isinstance(learned, DiscreteTuner)
     model = learned.model
-    search = NativeSearch(machine_of(UNEVEN).network, 0, tuned, 1, tuner)
+    search = NativeSearch(machine_of(UNEVEN).compiled, 0, tuned, 1, tuner)
     arrays, ask = search._arrays, tuner.ask
     values, begun = np.zeros((512, 2), np.int32), np.zeros(512, np.int32)
     counts = np.zeros((2, model.arms.shape[1]))
@@ -265,7 +265,7 @@ def test_values_stay_while_a_playout_goes_on(name: str) -> None:
     tuned = find_agent(f"ap-{name}").with_settings(["memory=64", "tune=2"])
     tuner = adaptive(tuned, 2, 512, seed=1)
     assert tuner is not None
-    search = NativeSearch(machine_of(UNEVEN).network, 0, tuned, 1, tuner)
+    search = NativeSearch(machine_of(UNEVEN).compiled, 0, tuned, 1, tuner)
     settings, stage = search._arrays.settings, search._arrays.slots.stage
     compared = 0
     for _ in range(30):

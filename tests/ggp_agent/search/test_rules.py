@@ -225,7 +225,7 @@ def second_choice(bench: Bench, child: object, visits: int) -> str:
     search.simulate(1)
     start = int(tree.nodes["moves"][states.index(child)]) * 16  # type: ignore[arg-type]
     place = search._arrays.slots.path[0, 1, PICKS]
-    return str(search._network.moves[0][tree.pool.words[start + 3 + place]])
+    return str(search._game.moves[0][tree.pool.words[start + 3 + place]])
 
 
 # Decision 4

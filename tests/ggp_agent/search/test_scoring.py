@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
+from ggp_agent.search.candidates import Candidates
 from ggp_agent.search.scoring import GROUP, LEAST, add_pair, bits_in, near_best
 from ggp_agent.search.scoring import score_grave as grave_code
 from ggp_agent.search.scoring import score_uct as uct_code
@@ -18,13 +20,13 @@ MOST = 50
 
 
 @njit(_nrt=False)
-def _uct(words, values, mean, spread, count, c, fpu):  # type: ignore[no-untyped-def]
-    return uct_code(words, values, mean, spread, count, c, fpu)
+def _uct(values, moves, c, fpu):  # type: ignore[no-untyped-def]
+    return uct_code(values, moves, c, fpu)
 
 
 @njit(_nrt=False)
-def _grave(words, values, mean, spread, count, c, fpu, moves, amaf, beta):  # type: ignore[no-untyped-def]
-    return grave_code(words, values, mean, spread, count, c, fpu, moves, amaf, beta)
+def _grave(values, moves, c, fpu, amaf, beta):  # type: ignore[no-untyped-def]
+    return grave_code(values, moves, c, fpu, amaf, beta)
 
 
 @njit(_nrt=False)
@@ -59,11 +61,15 @@ def random_node(
     return words, mean.tolist(), spread.tolist()
 
 
+def candidates(words: Any, count: int) -> Candidates:
+    return Candidates(words, 3 + 2 * MOST, 3, 3 + MOST, count, 0)
+
+
 @given(seed=st.integers(0, 10**6), count=counts, c=st.sampled_from([0.0, 0.3, 2.0]))
 def test_uct(seed: int, count: int, c: float) -> None:
     words, mean, spread = random_node(seed, count)
     values = np.full(MOST + GROUP, 7, np.float32)
-    best = _uct(words, values, 3, 3 + MOST, count, np.float32(c), np.float32(1.5))
+    best = _uct(values, candidates(words, count), np.float32(c), np.float32(1.5))
     expected = [m + c * s if s else 1.5 for m, s in zip(mean, spread, strict=True)]
     assert values[:count] == pytest.approx(expected, rel=1e-6)
     assert best == values[:count].max()
@@ -82,10 +88,8 @@ def test_grave(seed: int, count: int, beta: float) -> None:
     start = 3 + 4 * MOST
     words[start : start + 2 * MOST] = table.ravel().view(np.int32)
     values = np.zeros(MOST + GROUP, np.float32)
-    best = _grave(
-        words, values, 3, 3 + MOST, count, np.float32(0.4), np.float32(1.0), 3 + 2 * MOST, start,
-        np.float32(beta),
-    )  # fmt: skip
+    c, fpu = np.float32(0.4), np.float32(1.0)
+    best = _grave(values, candidates(words, count), c, fpu, start, np.float32(beta))
     expected = []
     for own, near, move in zip(mean, spread, moves, strict=True):
         amaf = float(table[move, 1] / table[move, 0]) if table[move, 0] else None

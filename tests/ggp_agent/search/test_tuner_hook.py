@@ -76,11 +76,11 @@ def recorder(**settings: float) -> Recorder:
 
 
 def test_one_simulation_in_flight_is_ask_simulate_tell() -> None:
-    network = machine_of(UP_AND_ON).network
+    game = machine_of(UP_AND_ON).compiled
     for tuner, make in ((recorder(), "native"), (recorder(), "plain")):
         settings = agent(simulations=30, **SEQUENTIAL)
         if make == "native":
-            search: NativeSearch | PlainSearch = NativeSearch(network, 0, settings, 1, tuner)
+            search: NativeSearch | PlainSearch = NativeSearch(game, 0, settings, 1, tuner)
         else:
             search = PlainSearch(machine_of(UP_AND_ON), 0, settings, 1, tuner)
         search_on(search)
@@ -93,7 +93,7 @@ def test_one_simulation_in_flight_is_ask_simulate_tell() -> None:
 def test_batches_are_asked_for_and_told_as_a_whole() -> None:
     tuner = recorder()
     search = NativeSearch(
-        machine_of(UP_AND_ON).network, 0, agent(simulations=1000, in_flight=64, ramp=0), 1, tuner
+        machine_of(UP_AND_ON).compiled, 0, agent(simulations=1000, in_flight=64, ramp=0), 1, tuner
     )
     search_on(search)
     assert sum(tuner.asked) == 1000 and set(tuner.asked) <= {64, 1000 % 64}
@@ -109,7 +109,7 @@ def test_every_role_and_simulation_has_its_own_values() -> None:
             values[::2, 0, C], values[1::2, 0, C] = 10.0, 0.0
 
     base = agent(playout="uniform", in_flight=64, ramp=0, VO=0.0)
-    search = NativeSearch(machine_of(UP_AND_ON).network, 0, base, 1, Halves(own_row(base)))
+    search = NativeSearch(machine_of(UP_AND_ON).compiled, 0, base, 1, Halves(own_row(base)))
     explored, greedy = np.zeros(2), np.zeros(2)
     for _ in range(60):
         search.simulate(64)
@@ -130,9 +130,9 @@ def test_epsilon_may_differ_in_one_batch() -> None:
 
     base = agent(playout="mast", in_flight=64, ramp=0)
     tuner = Two(own_row(base))
-    search = NativeSearch(machine_of(UP_AND_ON).network, 0, base, 1, tuner)
+    search = NativeSearch(machine_of(UP_AND_ON).compiled, 0, base, 1, tuner)
     search._arrays.history.sums[:] = 1e9
-    up = search._network.moves[0].index("up")
+    up = search._game.moves[0].index("up")
     search._arrays.history.sums[up, 1] = 2e9
     search.simulate(64)
     ups = tuner.rewards[-1][:, 0] * 100
@@ -142,7 +142,7 @@ def test_epsilon_may_differ_in_one_batch() -> None:
 
 def test_without_a_tuner_all_share_the_agents_own_values() -> None:
     base = agent(C=0.7, in_flight=64, ramp=0)
-    search = NativeSearch(machine_of(UP_AND_ON).network, 0, base, 1)
+    search = NativeSearch(machine_of(UP_AND_ON).compiled, 0, base, 1)
     for _ in range(2):
         search.simulate(64)
         settings = search._arrays.settings
@@ -158,7 +158,7 @@ def test_infinite_values_are_allowed() -> None:
     tuner.ask(np.zeros(1, np.int32), np.ones(1, np.int32), values)
     assert np.isinf(values[0, 0, K])
     search = NativeSearch(
-        machine_of("ticTacToe").network,
+        machine_of("ticTacToe").compiled,
         0,
         agent(selection="grave", playout="mast", simulations=2000),
         1,
@@ -171,7 +171,7 @@ def test_infinite_values_are_allowed() -> None:
 def test_real_moves_are_told() -> None:
     tuner = recorder()
     machine = machine_of(UP_AND_ON)
-    search = NativeSearch(machine.network, 0, agent(), 1, tuner)
+    search = NativeSearch(machine.compiled, 0, agent(), 1, tuner)
     search.enter(machine.next_state(machine.initial_state, ("up", "no")), ("up", "no"))
     assert tuner.moves == 1
 
@@ -181,7 +181,7 @@ def played_on(watches: bool) -> tuple[Recorder, NativeSearch]:
     base = agent(playout="mast", in_flight=8, ramp=0, simulations=20)
     tuner = Recorder(own_row(base), watches)
     machine = machine_of(UP_AND_ON)
-    search = NativeSearch(machine.network, 0, base, 1, tuner)
+    search = NativeSearch(machine.compiled, 0, base, 1, tuner)
     search_on(search)
     search.enter(machine.next_state(machine.initial_state, ("up", "no")), ("up", "no"))
     search_on(search)
@@ -214,7 +214,7 @@ def test_a_tuned_decay_is_used(factor: float) -> None:
     base = agent(playout="mast", in_flight=8, ramp=0)
     tuner = Recorder(own_row(base))
     machine = machine_of(UP_AND_ON)
-    search = NativeSearch(machine.network, 0, base, 1, tuner)
+    search = NativeSearch(machine.compiled, 0, base, 1, tuner)
     search._arrays.history.sums[:] = 10.0, 300.0
     tuner.decay = factor
     search.enter(machine.next_state(machine.initial_state, ("up", "no")), ("up", "no"))

@@ -11,13 +11,10 @@ import numpy as np
 import pytest
 
 from ggp_agent.agents import find_agent
-from ggp_agent.parameters import PARAMETERS, Scope
+from ggp_agent.parameters import PARAMETERS, Scope, parameters_of
 from ggp_agent.search.settings import (
-    BATCH_COLUMNS,
-    COLUMNS,
     F32,
     F64,
-    MOVE_COLUMNS,
     FixedSettings,
     settings_row,
 )
@@ -29,6 +26,9 @@ from ggp_agent.tuning.space import I32
 from ggp_agent.tuning.tuners import TUNERS
 from ggp_agent.tuning.value_tuner import SearchFacts
 
+COLUMNS, BATCH_COLUMNS, MOVE_COLUMNS = (
+    len(parameters_of(scope)) for scope in (Scope.SIMULATION, Scope.BATCH, Scope.MOVE)
+)
 SLOTS, ONES = np.arange(4, dtype=np.int32), np.ones(4, np.int32)
 BEST = {"tau": 20.0, "decay": 0.6}
 """What wins on the toy landscape, in 70 % of the simulations instead of 40 %."""

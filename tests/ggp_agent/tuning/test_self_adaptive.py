@@ -97,7 +97,7 @@ def test_the_native_search_tells_every_role_its_rewards(name: str, in_flight: in
     tuner = adaptive(agent, 2, 64, seed=1)
     assert tuner is not None
     machine = machine_of("ticTacToe")
-    search = NativeSearch(machine.network, 0, agent, 1, tuner)
+    search = NativeSearch(machine.compiled, 0, agent, 1, tuner)
     search_on(search)
     if name.startswith("cmaes"):
         return
@@ -142,7 +142,7 @@ def test_lsi_learns_its_budget_by_the_start_clock() -> None:
     tuner = adaptive(agent, 2, 512, seed=1)
     assert tuner is not None
     machine = machine_of("ticTacToe")
-    search = NativeSearch(machine.network, 0, agent, 1, tuner)
+    search = NativeSearch(machine.compiled, 0, agent, 1, tuner)
     tuner.watch(search.trace)
     search_on(search)
     assert lsi_of(tuner).samples is None
@@ -161,7 +161,7 @@ def test_neighbours_in_flight_share_combinations(name: str) -> None:
     assert tuner is not None
     for count, share in ((1, 1), (31, 1), (32, 2), (100, 6), (512, 32)):
         assert tuner.share(count) == share
-        search = NativeSearch(machine_of("ticTacToe").network, 0, find_agent(name), 1, tuner)
+        search = NativeSearch(machine_of("ticTacToe").compiled, 0, find_agent(name), 1, tuner)
         search.simulate(count)
         values, row = search._flight.settings.values, search._flight.settings.row
         assert len(set(row[:count].tolist())) == -(-count // share)

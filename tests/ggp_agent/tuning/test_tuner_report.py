@@ -15,7 +15,7 @@ from ggp_agent.agents import find_agent
 from ggp_agent.cli import cli
 from ggp_agent.errors import GameError
 from ggp_agent.library.games import find_game
-from ggp_agent.manager.record import validate
+from ggp_agent.manager.record_validation import validate
 from ggp_agent.manager.runner import MatchSetup, run_match
 from ggp_agent.manager.tournament.in_process_player import InProcessPlayer
 from ggp_agent.player.tuning_record import TuningRecord
@@ -31,7 +31,7 @@ def tuning_after(name: str, *settings: str) -> dict[str, Any]:
         ["simulations=200", "in_flight=8", "ramp=0", "memory=16", *settings]
     )
     tuner = adaptive(agent, 2, 8, seed=1)
-    search = NativeSearch(machine_of("ticTacToe").network, 0, agent, 1, tuner)
+    search = NativeSearch(machine_of("ticTacToe").compiled, 0, agent, 1, tuner)
     search_on(search)
     report = json.loads(json.dumps(search.report()))
     assert report["simulations"] == 200
@@ -92,7 +92,7 @@ def test_which_parameters_are_tuned_is_told_from_move_to_move(tmp_path: Path) ->
 
 def test_without_tuning_nothing_is_told() -> None:
     agent = find_agent("ap").with_settings(["simulations=20", "memory=16"])
-    search = NativeSearch(machine_of("ticTacToe").network, 0, agent, 1)
+    search = NativeSearch(machine_of("ticTacToe").compiled, 0, agent, 1)
     search_on(search)
     assert "tuning" not in search.report()
     course = TuningRecord()
