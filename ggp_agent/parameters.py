@@ -156,8 +156,10 @@ declare(
     Parameter(
         "playouts",
         1,
-        "playouts per simulation; 0: as many as the simulator's lanes allow for free",
+        "playouts per simulation (leaf parallelization); 0: as many as the simulator's lanes allow "
+        "for free",
         high=512,
+        source="Cazenave, Jouandeau: On the Parallelization of UCT (2007)",
     ),
     Parameter(
         "threads",

@@ -6,11 +6,11 @@ import numpy as np
 
 from ggp_agent.search.kernel import entry, part
 from ggp_agent.search.tree import (
-    FREE,
     NO_NODE,
     NODE_BITS,
     NODE_MASK,
     STAMP_MASK,
+    UNUSED,
     Tree,
     is_stale,
 )
@@ -35,7 +35,7 @@ def follow(tree: Tree, edge: int) -> int:
         return NO_NODE
     node = node_at(edge)
     record = tree.nodes[node]
-    if record.kind == FREE or (record.stamp & STAMP_MASK) != (edge >> NODE_BITS):
+    if record.kind == UNUSED or (record.stamp & STAMP_MASK) != (edge >> NODE_BITS):
         return NO_NODE
     return NO_NODE if is_stale(tree, node) else node
 

@@ -8,7 +8,6 @@ from ggp_agent.search.blocks import words_of_moves, words_of_statistics
 from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.memory import NO_BLOCK, ORDERS, prefetch, release
 from ggp_agent.search.tree import (
-    FREE,
     FREE_LIST,
     FRESH,
     HAND,
@@ -20,6 +19,7 @@ from ggp_agent.search.tree import (
     SHORT,
     SPARE,
     STEP,
+    UNUSED,
     USED,
     Tree,
     is_stale,
@@ -119,7 +119,7 @@ def recycle(tree: Tree, node: int) -> None:
         release(tree.pool, record.moves, words_of_moves(tree, record.count))
     if record.amaf != NO_BLOCK:
         release(tree.pool, record.amaf, record.amaf_words)
-    record.kind, record.stamp = FREE, record.stamp + 1
+    record.kind, record.stamp = UNUSED, record.stamp + 1
     record.chain = tree.counters[FREE_LIST]
     tree.counters[FREE_LIST] = node
     tree.counters[USED] -= 1
@@ -163,7 +163,7 @@ def make_room(tree: Tree, root: int, nodes: int) -> None:
             counters[HAND] = 0
         record = tree.nodes[hand]
         useless = is_stale(tree, hand) or record.visits <= counters[LIMIT]
-        if useless and record.kind != FREE and hand != root:
+        if useless and record.kind != UNUSED and hand != root:
             recycle(tree, hand)
     if seen > 0 and seen >= counters[FRESH]:
         counters[LIMIT] *= 2

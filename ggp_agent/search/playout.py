@@ -104,7 +104,7 @@ def play_out(
     playouts: int,
     rollover: int,
 ) -> bool:
-    """`playouts` playouts from every leaf; their goals are in `played`.
+    """`playouts` playouts from every leaf (leaf parallelization); their goals are in `played`.
 
     No more than `rollover` of them (0 where there are several per leaf), which take much longer
     than the others, may be left as they are: their lanes are still active, their simulations still

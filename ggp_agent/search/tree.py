@@ -20,7 +20,7 @@ from ggp_agent.search.kernel import part
 from ggp_agent.search.memory import Pool, aligned, empty, new_pool
 from propnet.layout import I32, U64
 
-FREE, OPEN, TERMINAL, SOLVED = 0, 1, 2, 3
+UNUSED, OPEN, TERMINAL, SOLVED = 0, 1, 2, 3
 """Kinds of nodes: not in use; open to selection; the end of the game; all scores are proven."""
 
 NO_NODE = -1

@@ -17,7 +17,7 @@ from ggp_agent.search.blocks import statistics
 from ggp_agent.search.memory import NO_BLOCK, UNIT
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.plain import PlainSearch
-from ggp_agent.search.tree import FREE, FRESH, TERMINAL, USED
+from ggp_agent.search.tree import FRESH, TERMINAL, UNUSED, USED
 from propnet.machine import PropnetStateMachine
 
 GUARD = 600.0
@@ -79,7 +79,7 @@ class Node:
 def nodes_of(search: NativeSearch) -> dict[State, Node]:
     """All nodes of a native search by their state, read without its kernels."""
     tree = search._tree
-    used = np.flatnonzero(tree.nodes["kind"][: int(tree.counters[FRESH])] != FREE)
+    used = np.flatnonzero(tree.nodes["kind"][: int(tree.counters[FRESH])] != UNUSED)
     nodes = {tree.states[n].tobytes(): _node(search, int(n)) for n in used}
     assert len(nodes) == len(used) == tree.counters[USED], "two nodes have the same state"
     return nodes
