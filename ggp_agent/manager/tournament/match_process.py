@@ -154,7 +154,7 @@ def _result(
         goals=tuple(goals[i] for i in seated),
         moves=len(record.moves),
         errors=count_errors(record.errors, seated),
-        effort=tuple(player.totals for player in players),
+        totals=tuple(player.totals for player in players),
         by_clock=job.by_clock,
         cut_short=sum(p.cut_short for p in players if isinstance(p, SeatedAgent)),
         seconds=seconds,
