@@ -155,7 +155,7 @@ def _result(
         goals=tuple(goals[i] for i in seated),
         moves=len(record.moves),
         errors=count_errors(record.errors, seated),
-        effort=tuple(player.totals for player in players),
+        totals=tuple(player.totals for player in players),
         by_clock=job.by_clock,
         cut_short=sum(player.cut_short for player in players),
         seconds=seconds,

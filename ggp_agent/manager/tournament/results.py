@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 class MatchResult:
     """How a match went.  Sequences have one entry per role, leaving out `random` roles.
 
-    `errors` counts per kind (TO, IL, CE); `effort` is None for a player that does not tell.
+    `errors` counts per kind (TO, IL, CE); `totals` is None for a player that does not tell.
     A match that could not be played to its end has no goals, and the reason in `aborted`.
     """
 
@@ -44,7 +44,7 @@ class MatchResult:
     goals: tuple[int, ...] = ()
     moves: int = 0
     errors: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    effort: tuple[SearchTotals | None, ...] = ()
+    totals: tuple[SearchTotals | None, ...] = ()
     by_clock: bool = False
     """Whether the clock decided how long the agents thought."""
     cut_short: int = 0
@@ -68,18 +68,22 @@ class MatchResult:
     @property
     def cpu_share(self) -> float | None:
         """The share of their thinking time for which agents had a core; None if unknown."""
-        known = [e for e in self.effort if e is not None and e.cpu_seconds > 0]
-        seconds = sum(effort.seconds for effort in known)
-        return sum(effort.cpu_seconds for effort in known) / seconds if seconds else None
+        known = [one for one in self.totals if one is not None and one.cpu_seconds > 0]
+        seconds = sum(one.seconds for one in known)
+        return sum(one.cpu_seconds for one in known) / seconds if seconds else None
 
     def as_json(self) -> dict[str, Any]:
         """The result as a JSON object, without what is empty."""
         values = asdict(self)
-        for effort in values["effort"]:
-            if effort is not None:
-                effort |= {key: round(effort[key], 4) for key in ("seconds", "cpu_seconds")}
+        for totals in values["totals"]:
+            if totals is not None:
+                totals |= {key: round(totals[key], 4) for key in ("seconds", "cpu_seconds")}
         needed = ("match", "game", "round", "seed", "roles", "agents")
-        return {key: value for key, value in values.items() if value or key in needed}
+        return {
+            "effort" if key == "totals" else key: value  # as it is called in files
+            for key, value in values.items()
+            if value or key in needed
+        }
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> MatchResult:
@@ -88,8 +92,8 @@ class MatchResult:
         for key in ("roles", "agents", "goals"):
             known[key] = tuple(known.get(key, ()))
         known["errors"] = {kind: tuple(counts) for kind, counts in known.get("errors", {}).items()}
-        efforts = known.get("effort", ())
-        known["effort"] = tuple(None if e is None else SearchTotals(**e) for e in efforts)
+        totals = known.pop("effort", ())
+        known["totals"] = tuple(None if one is None else SearchTotals(**one) for one in totals)
         result = cls(**known)
         result._check()
         return result

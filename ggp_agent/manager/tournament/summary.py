@@ -157,7 +157,7 @@ def warnings(results: Sequence[MatchResult]) -> list[str]:
 
 
 def _line(game: str | None, agent: str, matches: Sequence[MatchResult]) -> Line:
-    efforts = [effort for result in matches for effort in _efforts_of(result, agent)]
+    totals = [one for result in matches for one in _totals_of(result, agent)]
     contested = all(len(result.agents) > 1 for result in matches)
     points = [agent_points(result.agents, result.goals)[agent] for result in matches]
     return Line(
@@ -167,14 +167,14 @@ def _line(game: str | None, agent: str, matches: Sequence[MatchResult]) -> Line:
         mean_interval(points).scaled(100) if contested else None,
         mean_interval([_goal(result, agent) for result in matches]).scaled(100),
         fmean(result.moves for result in matches),
-        _rate(efforts, "simulations"),
-        _rate(efforts, "nodes"),
+        _rate(totals, "simulations"),
+        _rate(totals, "nodes"),
         _errors(agent, matches),
     )
 
 
 def _overall(agent: str, lines: Sequence[Line], matches: Sequence[MatchResult]) -> Line:
-    efforts = [effort for result in matches for effort in _efforts_of(result, agent)]
+    totals = [one for result in matches for one in _totals_of(result, agent)]
     wins = [line.win for line in lines if line.win is not None]
     return Line(
         None,
@@ -183,8 +183,8 @@ def _overall(agent: str, lines: Sequence[Line], matches: Sequence[MatchResult]) 
         average_interval(wins) if wins else None,
         average_interval([line.goal for line in lines]),
         fmean(result.moves for result in matches),
-        _rate(efforts, "simulations"),
-        _rate(efforts, "nodes"),
+        _rate(totals, "simulations"),
+        _rate(totals, "nodes"),
         _errors(agent, matches),
     )
 
@@ -193,9 +193,9 @@ def _seats_of(result: MatchResult, agent: str) -> list[int]:
     return [seat for seat, name in enumerate(result.agents) if name == agent]
 
 
-def _efforts_of(result: MatchResult, agent: str) -> list[SearchTotals]:
-    efforts = (result.effort[s] for s in _seats_of(result, agent) if s < len(result.effort))
-    return [effort for effort in efforts if effort is not None]
+def _totals_of(result: MatchResult, agent: str) -> list[SearchTotals]:
+    totals = (result.totals[s] for s in _seats_of(result, agent) if s < len(result.totals))
+    return [one for one in totals if one is not None]
 
 
 def _goal(result: MatchResult, agent: str) -> Fraction:
@@ -204,9 +204,9 @@ def _goal(result: MatchResult, agent: str) -> Fraction:
     return Fraction(sum(goals), 100 * len(goals))
 
 
-def _rate(efforts: Sequence[SearchTotals], what: str) -> float | None:
-    total = sum(getattr(effort, what) for effort in efforts)
-    seconds = sum(effort.seconds for effort in efforts)
+def _rate(totals: Sequence[SearchTotals], what: str) -> float | None:
+    total = sum(getattr(one, what) for one in totals)
+    seconds = sum(one.seconds for one in totals)
     return total / seconds if total and seconds else None
 
 

@@ -6,6 +6,9 @@ import asyncio
 
 import pytest
 
+from gdl import rules as rules_module
+from gdl.kif import Node, Source
+from gdl.rules import RuleSheet
 from ggp_agent.errors import MessageError, PlayerError
 from ggp_agent.library.games import find_game
 from ggp_agent.manager.local_player import LocalPlayer
@@ -73,4 +76,31 @@ def test_a_match_it_has_not_been_told_of_is_an_error() -> None:
         await player.close()
         await pool.close()
 
+    asyncio.run(session())
+
+
+def test_rules_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not at all where the manager has read them, and once for several players else."""
+    sheet = RuleSheet.from_text(TTT)
+    read, texts = rules_module.read, []
+
+    def noting(source: Source) -> tuple[Node, ...]:
+        texts.append(source.text)
+        return read(source)
+
+    async def session() -> None:
+        pool = WorkerPool("legal", spares=0)
+        async with asyncio.timeout(2 * GUARD):
+            player = LocalPlayer("legal", pool, 1, sheet)
+            await player.start(start())
+            assert TTT not in texts
+            await player.close()
+            for seed in (1, 2):
+                player = LocalPlayer("legal", pool, seed)
+                await player.start(start(rules=TTT + "; in other words"))
+                await player.close()
+            assert texts.count(TTT + "; in other words") == 1
+            await pool.close()
+
+    monkeypatch.setattr(rules_module, "read", noting)
     asyncio.run(session())

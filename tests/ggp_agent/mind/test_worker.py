@@ -18,9 +18,13 @@ from typing import Any, TypeVar
 
 import pytest
 
+from gdl import rules as rules_module
+from gdl import validation
 from gdl.grounding import GroundProgram
+from gdl.kif import Node, Source, read
 from gdl.rules import RuleSheet, Term, read_term, write_term
 from gdl.state_machine import JointMove, Move, State, StateMachine
+from gdl.validation import Finding
 from ggp_agent.errors import ParameterError, WorkerError
 from ggp_agent.library.games import find_game
 from ggp_agent.mind import reasoners
@@ -504,6 +508,28 @@ class TestReasoners:
         desk.start(TTT, "x")
         desk.move(0, None)
         assert not asked.wait(0.5)
+
+    def test_the_rules_are_read_once(self, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+        texts: list[str] = []
+        checked = threading.Event()
+        check = reasoners.check_nodes
+
+        def noting(source: Source) -> tuple[Node, ...]:
+            texts.append(source.text)
+            return read(source)
+
+        def checking(nodes: Sequence[Node], source: Source) -> list[Finding]:
+            findings = check(nodes, source)
+            checked.set()
+            return findings
+
+        for module in (worker_module, rules_module, validation):
+            monkeypatch.setattr(module, "read", noting)
+        monkeypatch.setattr(reasoners, "check_nodes", checking)
+        desk.start(TTT, "x")
+        desk.move(0, None)
+        assert checked.wait(GUARD)
+        assert texts.count(TTT) == 1
 
     def test_the_grounder_has_a_limit(self, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
         """Rules that never end must not eat the machine's memory."""

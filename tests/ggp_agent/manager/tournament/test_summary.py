@@ -40,8 +40,8 @@ def result(game: str, agents: str, goals: tuple[int, ...], **more: object) -> Ma
 
 
 MATCHES = [
-    result("two", "ab", (100, 0), effort=(SearchTotals(5, 1000, 8000, 2.0, 2.0), None), moves=6),
-    result("two", "ba", (50, 50), effort=(None, SearchTotals(5, 500, 2000, 1.0, 1.0)), moves=8),
+    result("two", "ab", (100, 0), totals=(SearchTotals(5, 1000, 8000, 2.0, 2.0), None), moves=6),
+    result("two", "ba", (50, 50), totals=(None, SearchTotals(5, 500, 2000, 1.0, 1.0)), moves=8),
     result("three", "aba", (100, 100, 0), errors={"TO": (1, 0, 2), "IL": (0, 4, 0)}),
     result("three", "bba", (0, 100, 0)),
     result("alone", "a", (30,)),
@@ -132,11 +132,11 @@ def test_the_state_of_a_sequential_test_from_a_file() -> None:
 def test_warnings() -> None:
     assert len(warnings(MATCHES)) == 1 and "no legal move" in warnings(MATCHES)[0]
     starved = result(
-        "two", "ab", (100, 0), effort=(SearchTotals(1, 1, 1, 10.0, 5.0),), by_clock=True
+        "two", "ab", (100, 0), totals=(SearchTotals(1, 1, 1, 10.0, 5.0),), by_clock=True
     )
     assert "too loaded in 1 of 1" in warnings([starved])[0]
     assert (
-        warnings([result("two", "ab", (100, 0), effort=(SearchTotals(1, 1, 1, 10.0, 5.0),))]) == []
+        warnings([result("two", "ab", (100, 0), totals=(SearchTotals(1, 1, 1, 10.0, 5.0),))]) == []
     )
     assert "cut 3 moves" in warnings([result("two", "ab", (100, 0), cut_short=3)])[0]
 

@@ -218,8 +218,8 @@ def test_the_same_seed_gives_the_same_matches_move_for_move(tmp_path: Path) -> N
     assert len({json.dumps(match[3]["moves"]) for match in matches.values()}) == 4
     results = read_results(tmp_path / "one" / "results.jsonl")[1]
     assert not any(result.cut_short for result in results)
-    efforts = [effort for result in results for effort in result.effort if effort is not None]
-    assert all(0 < effort.simulations <= 30 * effort.moves for effort in efforts)
+    totals = [one for result in results for one in result.totals if one is not None]
+    assert all(0 < one.simulations <= 30 * one.moves for one in totals)
 
 
 @pytest.mark.slow
