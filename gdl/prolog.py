@@ -16,23 +16,15 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from gdl.encoding import KEYWORD_RELATIONS, PROLOG, Encoder
+from gdl.encoding import PROLOG, Encoder
 from gdl.errors import ReasonerError
-from gdl.rules import (
-    Clause,
-    Literal,
-    RuleSheet,
-    Term,
-    arguments_of,
-    name_of,
-    variables_of,
-    write_term,
-)
+from gdl.prolog_program import prolog_program
+from gdl.rules import RuleSheet, Term, write_term
 from gdl.state_machine import JointMove, Move, State, StateMachine, goal_value, order
 
 FIRST_TRY_SECONDS = 2.0
@@ -179,7 +171,9 @@ class PrologStateMachine(StateMachine):
     def _start(self) -> None:
         self._end()
         self._encoder = Encoder(PROLOG)
-        self._process = _Process("\n".join(_program(self._sheet, self._encoder, self._tabled)))
+        self._process = _Process(
+            "\n".join(prolog_program(self._sheet, self._encoder, self._tabled))
+        )
 
 
 class _Process:
@@ -230,78 +224,3 @@ class _Process:
                 if stream is not None:
                     stream.close()
         self._path.unlink(missing_ok=True)
-
-
-def _program(sheet: RuleSheet, encoder: Encoder, tabled: bool) -> Iterator[str]:
-    """The rule sheet in Prolog, with the relations to table."""
-    clauses = list(sheet.clauses())
-    defined = {(name_of(c.head), len(arguments_of(c.head))) for c in clauses}
-    used = {
-        (name_of(atom), len(arguments_of(atom)))
-        for clause in clauses
-        for _, atom in clause.body
-        if name_of(atom) != "distinct"
-    }
-    derived = {(name_of(c.head), len(arguments_of(c.head))) for c in clauses if c.body}
-    recursive = _recursive(clauses)
-    to_table = derived if tabled else recursive
-    for name, arity in sorted(defined | used):
-        indicator = f"{encoder.relation(name)}/{arity}"
-        if (name, arity) in to_table:
-            yield f":- table {indicator}."
-        elif name not in KEYWORD_RELATIONS:
-            yield f":- dynamic {indicator}."
-        yield f":- discontiguous {indicator}."
-    for clause in clauses:
-        yield encoder.clause(Clause(clause.head, _runnable(clause.body, recursive)))
-
-
-def _recursive(clauses: Iterable[Clause]) -> set[tuple[str, int]]:
-    """Relations that depend on themselves."""
-    uses: dict[tuple[str, int], set[tuple[str, int]]] = {}
-    for clause in clauses:
-        own = uses.setdefault((name_of(clause.head), len(arguments_of(clause.head))), set())
-        own |= {(name_of(atom), len(arguments_of(atom))) for _, atom in clause.body}
-
-    def reaches_itself(relation: tuple[str, int]) -> bool:
-        seen: set[tuple[str, int]] = set()
-        waiting = list(uses[relation])
-        while waiting:
-            current = waiting.pop()
-            if current == relation:
-                return True
-            if current not in seen:
-                seen.add(current)
-                waiting += uses.get(current, ())
-        return False
-
-    return {relation for relation in uses if reaches_itself(relation)}
-
-
-def _runnable(body: tuple[Literal, ...], recursive: set[tuple[str, int]]) -> tuple[Literal, ...]:
-    """The body with tests (`not`, `distinct`) behind the literals that bind their variables.
-
-    Recursive calls that build terms come last, when what bounds the terms has been looked up.
-    """
-
-    def is_test(literal: Literal) -> bool:
-        return not literal.positive or name_of(literal.atom) == "distinct"
-
-    def builds_terms(literal: Literal) -> bool:
-        arguments = arguments_of(literal.atom)
-        return (name_of(literal.atom), len(arguments)) in recursive and any(
-            isinstance(argument, tuple) and any(variables_of(argument)) for argument in arguments
-        )
-
-    body = tuple(sorted(body, key=builds_terms))
-    tests = [literal for literal in body if is_test(literal)]
-    bound: set[str] = set()
-    ordered: list[Literal] = []
-    for literal in (None, *(literal for literal in body if not is_test(literal))):
-        if literal is not None:
-            ordered.append(literal)
-            bound.update(variables_of(literal.atom))
-        ready = [test for test in tests if bound.issuperset(variables_of(test.atom))]
-        ordered += ready
-        tests = [test for test in tests if test not in ready]
-    return (*ordered, *tests)

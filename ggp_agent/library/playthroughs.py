@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator
+from typing import Any
 
+from forward_model.model import AnyModel
 from gdl.rules import RuleSheet, Term
-from gdl.state_machine import JointMove, State, StateMachine
+from gdl.state_machine import State, StateMachine
 from ggp_agent.library.board_descriptions import LINE_WIDTH, BoardDescription
 from ggp_agent.library.boards import draw
 
@@ -21,21 +23,20 @@ MAX_STEPS = 500
 
 
 def random_game(
-    machine: StateMachine, seed: int, steps: int = MAX_STEPS
-) -> Iterator[tuple[State, JointMove | None]]:
+    model: AnyModel, seed: int, steps: int = MAX_STEPS
+) -> Iterator[tuple[Any, tuple[Any, ...] | None]]:
     """The states of a random game, each with the joint move made in it; None with the last one.
 
     Every role's legal moves are equally likely; the same seed gives the same game.
     """
-    rng, state = random.Random(seed), machine.initial_state
+    rng, state = random.Random(seed), model.initial_state
+    roles = range(len(model.role_names))
     for _ in range(steps):
-        if machine.is_terminal(state):
+        if model.is_terminal(state):
             break
-        joint_move = tuple(
-            rng.choice(machine.legal_moves(state, role)) for role in range(len(machine.roles))
-        )
+        joint_move = tuple(rng.choice(model.legal_moves(state, role)) for role in roles)
         yield state, joint_move
-        state = machine.next_state(state, joint_move)
+        state = model.next_state(state, joint_move, rng)
     yield state, None
 
 

@@ -14,6 +14,8 @@ import pytest
 
 from forward_model.model import AnyModel
 from ggp_agent.agents import Agent
+from ggp_agent.library.playthroughs import random_game
+from ggp_agent.mind.thinker import LegalThinker
 from ggp_agent.parameters import Value
 from ggp_agent.search.plain import PlainSearch
 from ggp_agent.search.plain_tree import RewardRange
@@ -106,7 +108,12 @@ class TestVideoGame:
         moves = plain.root_moves()
         assert all(0 <= move.total <= move.visits for move in moves)
         assert 0.1 < sum(move.total for move in moves) / 200 < 0.9
-        assert plain.trace().as_json(Butterflies().write_move)["moves"][0]["move"].isupper()  # type: ignore[index]
+
+    def test_the_report_has_moves_as_the_model_writes_them(self) -> None:
+        report = thought(search(Butterflies(), simulations=20, depth=8)).report()
+        moves = report["moves"]
+        assert isinstance(moves, list)
+        assert {move["move"] for move in moves} == {"UP", "DOWN", "LEFT", "RIGHT", "STAY"}
 
     def test_one_seed_is_one_search(self) -> None:
         model = Butterflies()
@@ -204,6 +211,25 @@ class TestHiddenCards:
         plain = search(model, role, 5, simulations=400, **STRATEGIES[strategy])
         plain.enter(state, None)
         return thought(plain)
+
+
+class TestOtherPlayers:
+    """What plays without searching asks the model alone, too."""
+
+    def test_a_random_game(self) -> None:
+        first, again = (list(random_game(Butterflies(), seed=1)) for _ in range(2))
+        assert first == again
+        assert [state.tick for state, _ in first] == list(range(TICKS + 1))
+        assert first[-1][1] is None
+
+    def test_the_first_legal_move_and_one_at_random(self) -> None:
+        model = Butterflies()
+        first, other = (LegalThinker(model, 0, dice) for dice in (None, Random(1)))
+        for thinker in (first, other):
+            thinker.enter(model.initial_state, None)
+        assert first.choose() == "up"
+        moves = {other.choose() for _ in range(60)}
+        assert moves == set(model.legal_moves(model.initial_state, 0))
 
 
 class TestRewardRange:
