@@ -7,6 +7,7 @@ RUN apt-get update \
  && useradd --create-home agent
 
 COPY pyproject.toml README.md LICENSE /src/
+COPY forward_model /src/forward_model
 COPY gdl /src/gdl
 COPY propnet /src/propnet
 COPY games /src/games
