@@ -73,6 +73,7 @@ class TestVideoGame:
         assert min(found) > statistics.mean(at_random)
         assert statistics.mean(found) > statistics.mean(at_random) + 15
 
+    # Decision 43
     def test_the_heuristic_counts_where_the_depth_limit_ends_a_playout(self) -> None:
         """The butterfly is too far away for a catch; without a heuristic all steps cost alike."""
 
@@ -88,6 +89,7 @@ class TestVideoGame:
             moves[type(model).__name__] = thought(plain).choose()
         assert moves == {"Butterflies": "right", "Blind": "stay"}
 
+    # Decision 43
     def test_at_the_end_of_the_game_the_heuristic_does_not_count(self) -> None:
         """One tick before the end a step towards the butterfly is worth nothing."""
         for depth in (1, 5):
@@ -103,6 +105,7 @@ class TestVideoGame:
                 "stay": pytest.approx(1.0),
             }
 
+    # Decision 41
     def test_means_are_normalised_by_the_scores_seen(self) -> None:
         plain = thought(search(Butterflies(), simulations=200, depth=8))
         moves = plain.root_moves()
@@ -158,6 +161,7 @@ class TestHiddenCards:
                 if deal[role] != QUEEN:
                     assert plain.choose() == ("bet" if deal[role] == KING else "pass")
 
+    # Decision 42
     @pytest.mark.parametrize("strategy", STRATEGIES)
     @pytest.mark.parametrize("bets", [(), ("pass",), ("bet",), ("pass", "bet")])
     def test_the_hidden_card_changes_nothing(self, bets: tuple[str, ...], strategy: str) -> None:
@@ -183,6 +187,7 @@ class TestHiddenCards:
         assert moves["bet"].mean == pytest.approx(0.5, abs=0.1)
         assert moves["pass"].mean == 0.25  # the ante of 1 is lost, between -2 and 2
 
+    # Decision 42
     def test_the_other_role_has_a_node_for_each_of_its_cards(self) -> None:
         """It would know the difference, and bets by its own card, not by ours."""
         plain = self._thought(KuhnPoker(), 0, Hand((QUEEN, JACK), ()), "uct")
@@ -240,6 +245,7 @@ class TestRewardRange:
             assert scale.normalise(reward) == reward
         assert scale.normalise(30.0, 100) == 30.0
 
+    # Decision 41
     def test_a_range_grows_with_what_is_seen(self) -> None:
         scale = RewardRange(float("-inf"), float("inf"))
         assert scale.normalise(7.0) == 0.5

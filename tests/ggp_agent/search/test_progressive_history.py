@@ -28,6 +28,7 @@ def selected(make: Make, history: list[tuple[int, float]], **settings: float) ->
     return picks(bench, 40, WON, NO_CHOICE, times=1).most_common()[0][0]
 
 
+# Decision 40
 @both
 def test_history_decides_where_its_weight_is_large(make: Make) -> None:
     """0.5 + 0, 0.4 + 0, 0.3 + 0, 0.2 + W / 9 for a move that has always won elsewhere."""
@@ -43,6 +44,7 @@ def test_what_was_not_won_fades_the_bonus(make: Make) -> None:
     assert selected(make, [(N, 50.0 * N)] * 4, W=50.0) == 0
 
 
+# Decision 40
 @both
 def test_a_move_without_history_counts_as_won(make: Make) -> None:
     """The others' history is 0.3; 0.5 + 0.3 W/6 < 0.2 + W/9 from W = 4.9 on."""
@@ -51,6 +53,7 @@ def test_a_move_without_history_counts_as_won(make: Make) -> None:
     assert selected(make, history, W=6.0) == 3
 
 
+# Decision 40
 @both
 def test_an_untried_move_has_first_play_urgency_and_its_history(make: Make) -> None:
     bench = make(CHOICE, **PH, FPU=0.0, W=1.0)

@@ -73,6 +73,7 @@ class Recorder:
         return {}
 
 
+# Decision 39
 def test_one_combination_for_all_simulations_and_all_their_rewards() -> None:
     recorder = Recorder()
     own = np.tile(np.array([7, 8], np.float32), (2, 1))
@@ -97,6 +98,7 @@ def test_what_is_not_rewarded_stays() -> None:
     assert (recorder.weights, recorder.rewards) == ([1], [])
 
 
+# Decision 39
 @pytest.mark.parametrize("name", TUNERS)
 def test_every_scope_has_its_own_values_of_its_own_parameters(name: str) -> None:
     scopes = TUNERS[name].scopes
