@@ -94,7 +94,7 @@ def test_simulations_may_share_individuals() -> None:
     assert points.shape == (3, 1, 2)
     slots = tuner._roles[0].at(np.arange(3)).tolist()
     tell(tuner, np.arange(11, dtype=np.float32)[:, None], 4)
-    tuner.state_of(0)  # passes on what it was told
+    tuner.state_of(0)  # passes on what was completed
     sums, counts = tuner._roles[0]._sums, tuner._roles[0]._counts
     assert sums[slots].tolist() == [0 + 1 + 2 + 3, 4 + 5 + 6 + 7, 8 + 9 + 10]
     assert counts[slots].tolist() == [4, 4, 3]
@@ -127,7 +127,7 @@ def test_in_the_end_all_is_still_counted() -> None:
     assert tuner.state_of(0)[0] == 200 * 512
 
 
-def test_a_look_at_the_state_includes_what_was_told_last() -> None:
+def test_a_look_at_the_state_includes_what_was_completed_last() -> None:
     tuner = CmaTuner(SPACE, 1, 64, seed=1)
     for _ in range(2):
         tell(tuner, reward_at(ask_points(tuner, 64)))

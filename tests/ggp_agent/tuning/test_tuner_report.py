@@ -57,7 +57,7 @@ def test_samples_and_means_of_values_and_combinations() -> None:
     assert tuning["roles"][0]["mean"] + tuning["roles"][1]["mean"] == pytest.approx(100, abs=0.1)
 
 
-def test_of_continuous_domains_the_distribution_is_told() -> None:
+def test_of_continuous_domains_the_distribution_is_reported() -> None:
     (first, second) = tuning_after("sp-cmaes", "tune=C,epsilon")["roles"]
     assert first["samples"] == second["samples"] == 200
     assert set(first["distribution"]) == {"C", "epsilon"}
@@ -67,7 +67,7 @@ def test_of_continuous_domains_the_distribution_is_told() -> None:
     assert first["favourite"].startswith("C=")
 
 
-def test_which_parameters_are_tuned_is_told_from_move_to_move(tmp_path: Path) -> None:
+def test_which_parameters_are_tuned_is_reported_from_move_to_move(tmp_path: Path) -> None:
     course = TuningRecord()
     for _ in range(3):
         course.add({"tuning": tuning_after("ap-choosing", "tune=4")})
@@ -90,7 +90,7 @@ def test_which_parameters_are_tuned_is_told_from_move_to_move(tmp_path: Path) ->
         assert [name for name, _, _ in report.tables["tuned"]] == ["K", "Ref", "C", "epsilon"]
 
 
-def test_without_tuning_nothing_is_told() -> None:
+def test_without_tuning_nothing_is_reported() -> None:
     agent = find_agent("ap").with_settings(["simulations=20", "memory=16"])
     search = NativeSearch(machine_of("ticTacToe").compiled, 0, agent, 1)
     search_on(search)
@@ -145,10 +145,10 @@ def test_the_report_prints_tables_and_draws(record: Path) -> None:
     assert "epsilon" in result.output
     assert "move" in result.output and "±" in result.output
     assert record.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
-    told = json.loads(
+    reports = json.loads(
         CliRunner().invoke(cli, ["tuning-report", "--no-plot", "--json", str(record)]).stdout
     )
-    assert [t["tuner"] for t in told] == ["nmc", "nmc", "cmaes", "cmaes"]
+    assert [t["tuner"] for t in reports] == ["nmc", "nmc", "cmaes", "cmaes"]
 
 
 def test_traces_are_read_too(tmp_path: Path) -> None:
