@@ -9,6 +9,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+UV := $(BIN)/uv pip install -q --python $(BIN)/python
 GAME ?= connectFour
 PORT ?= 9147
 
@@ -17,12 +18,12 @@ SMALL_TESTS := $(addprefix tests/propnet/test_, vectors.py simulator.py gates.py
 
 .PHONY: play test test-all test-bounds test-nojit lint docs setup clean
 
-play: $(VENV)/.done
+play: $(VENV)/.runs
 	@bash -c 'set -e; \
 	$(BIN)/ggp-agent serve --port $(PORT) 2> serve.log & server=$$!; \
 	trap "kill $$server 2>/dev/null; wait $$server 2>/dev/null" EXIT; \
 	echo "Starting the agent server on port $(PORT) (its log: serve.log);"; \
-	echo "the very first start compiles the kernels, which takes a minute."; \
+	echo "the very first start compiles the kernels, which takes most of a minute."; \
 	$(BIN)/ggp-agent info http://localhost:$(PORT) --wait 300; \
 	$(BIN)/ggp-agent match $(GAME) http://localhost:$(PORT) random --start-clock 1 --play-clock 1'
 
@@ -55,14 +56,22 @@ $(VENV)/.docs-done: $(VENV)/.done
 
 setup: $(VENV)/.done
 
-# System packages: SWI-Prolog, and venv where Debian's Python comes without it.
-$(VENV)/.done: pyproject.toml
+# What the agent needs to run.  System packages: SWI-Prolog, and venv where Debian's Python comes
+# without it.  uv installs in a fraction of pip's time; pip steps in where it fails, for it alone
+# knows an index of packages that pip's configuration names.
+$(VENV)/.runs: pyproject.toml
 	@command -v swipl > /dev/null && $(PYTHON) -c "import venv, ensurepip" 2> /dev/null || { \
 	  sudo=$$([ "$$(id -u)" = 0 ] || echo sudo); \
 	  $$sudo apt-get update -q && \
 	  $$sudo apt-get install -y -q --no-install-recommends swi-prolog-nox python3-venv; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q -e ".[test]"
+	-$(BIN)/pip install -q uv
+	$(UV) -e . || $(BIN)/pip install -q -e .
+	@touch $@
+
+# ... and what its tests need besides.
+$(VENV)/.done: $(VENV)/.runs
+	$(UV) -e ".[test]" || $(BIN)/pip install -q -e ".[test]"
 	@touch $@
 
 clean:

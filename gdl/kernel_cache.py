@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.extending import is_jitted
 
+from gdl.linked_kernels import entry
 from gdl.source_digest import digest_of
 
 KEPT = 8
@@ -31,15 +33,16 @@ _BASE = numba.config.CACHE_DIR  # NUMBA_CACHE_DIR, where the user set it
 
 def _cached(**options: bool) -> Callable[[Callable[..., Any]], Any]:
     """A decorator that compiles functions with these options and keeps the result on disk."""
-    compile_lazily = numba.njit(**options)
+    compile_lazily = entry(**options)
 
     def decorate(function: Callable[..., Any]) -> Any:
+        if numba.config.DISABLE_JIT:
+            return function
         compiled = compile_lazily(function)
-        if not numba.config.DISABLE_JIT:
-            before = numba.config.CACHE_DIR
-            numba.config.CACHE_DIR = str(_folder_of(function.__module__))
-            compiled.enable_caching()
-            numba.config.CACHE_DIR = before
+        before = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(_folder_of(function.__module__))
+        compiled.enable_caching()
+        numba.config.CACHE_DIR = before
         return compiled
 
     return decorate
@@ -75,6 +78,14 @@ def direct(kernel: Any) -> Callable[..., Any]:
         return result
 
     return call
+
+
+def is_kept(kernel: Any) -> bool:
+    """Whether the kernel was compiled before (for whatever types)."""
+    dispatcher: Any = kernel if is_jitted(kernel) else getattr(kernel, "__wrapped__", None)
+    if not is_jitted(dispatcher):
+        return True  # numba is off
+    return any(Path(dispatcher.stats.cache_path).glob(f"*.{kernel.__name__}-*.nbi"))
 
 
 @functools.cache

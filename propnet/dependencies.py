@@ -104,7 +104,6 @@ def depends_on_own_negation(
     return False
 
 
-@allocating_kernel
 def strata(
     component: IntArray, rule_first: IntArray, rules: IntArray, offsets: IntArray, bodies: IntArray
 ) -> IntArray:
@@ -112,9 +111,24 @@ def strata(
 
     Cycles of one stratum can be iterated together; those of lower ones must have been settled.
     """
-    stratum = np.zeros(len(component), np.int32)  # by component, as is `cyclic`
+    by_component = np.argsort(component)
+    stratum = _strata(by_component, component, rule_first, rules, offsets, bodies)
+    return stratum[np.maximum(component, 0)]
+
+
+@allocating_kernel
+def _strata(
+    by_component: NDArray[np.int64],
+    component: IntArray,
+    rule_first: IntArray,
+    rules: IntArray,
+    offsets: IntArray,
+    bodies: IntArray,
+) -> IntArray:
+    """(atoms,) the strata by component, from the atoms in the order of their components."""
+    stratum = np.zeros(len(component), np.int32)
     cyclic = np.zeros(len(component), np.bool_)  # depends on a cycle, or is one
-    for atom in np.argsort(component):
+    for atom in by_component:
         own = component[atom]
         if own < 0:
             continue
@@ -127,4 +141,4 @@ def strata(
                     cyclic[own] = True
                     above = stratum[needed] + (1 if bodies[i] < 0 else 0)
                     stratum[own] = max(stratum[own], above)
-    return stratum[np.maximum(component, 0)]
+    return stratum

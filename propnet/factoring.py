@@ -147,9 +147,10 @@ def build(
     those of the other atoms are filled in.
     """
     driver = literal_of.copy()
-    frames = 2
-    if len(offsets) > 1:
-        frames += np.max(offsets[1:] - offsets[:-1])
+    most = 0
+    for rule in range(len(offsets) - 1):
+        most = max(most, offsets[rule + 1] - offsets[rule])
+    frames = most + 2
     count = np.zeros((frames, 2 * len(gates.first)), np.int32)
     for atom in order:
         products = rule_first[atom + 1] - rule_first[atom]

@@ -93,7 +93,8 @@ def _find_or_add(gates: Gates, literals: NDArray[np.int32], count: int) -> int:
         slot = (slot + 1) & mask
     node = gates.size[NODES]
     low = gates.size[EDGES]
-    gates.inputs[low : low + count] = literals[:count]
+    for i in range(count):
+        gates.inputs[low + i] = literals[i]
     gates.first[node] = low
     gates.first[node + 1] = low + count
     gates.table[slot] = node
@@ -198,9 +199,11 @@ def _used_and_absorbed(
                 uses[child] += 1
                 if gates.inputs[i] & 1:
                     inverted[child] = True
-    absorbed = (uses == 1) & ~inverted
-    absorbed[: len(gates.group)] = False
-    return uses > 0, absorbed
+    used, absorbed = np.zeros(nodes, np.bool_), np.zeros(nodes, np.bool_)
+    for node in range(nodes):
+        used[node] = uses[node] > 0
+        absorbed[node] = uses[node] == 1 and not inverted[node] and node >= len(gates.group)
+    return used, absorbed
 
 
 @allocating_kernel
@@ -212,15 +215,13 @@ def rebuilt(old: Gates, new: Gates, outputs: NDArray[np.int32], inline: bool) ->
     """
     nodes, sources = old.size[NODES], len(old.group)
     used, absorbed = _used_and_absorbed(old, outputs)
-    if not inline:
-        absorbed[:] = False
     literal_of = np.zeros(nodes, np.int32)
     for node in range(sources):
         literal_of[node] = 2 * node
     buffer = np.empty(old.size[EDGES] + 1, np.int32)
     stack = np.empty(nodes, np.int32)
     for node in range(sources, nodes):
-        if not used[node] or absorbed[node]:
+        if not used[node] or (inline and absorbed[node]):
             continue
         stack[0], depth, count = node, 1, 0
         while depth > 0:
@@ -228,14 +229,14 @@ def rebuilt(old: Gates, new: Gates, outputs: NDArray[np.int32], inline: bool) ->
             part = stack[depth]
             for i in range(old.first[part], old.first[part + 1]):
                 child = old.inputs[i] >> 1
-                if absorbed[child]:
+                if inline and absorbed[child]:
                     stack[depth] = child
                     depth += 1
                 else:
                     buffer[count] = literal_of[child] ^ (old.inputs[i] & 1)
                     count += 1
         literal_of[node] = make_and(new, buffer, count)
-    result = np.empty_like(outputs)
+    result = np.empty(len(outputs), np.int32)
     for i in range(len(outputs)):
         result[i] = literal_of[outputs[i] >> 1] ^ (outputs[i] & 1)
     return result

@@ -1,12 +1,18 @@
 """Having everything loaded before a match: kernels come from their cache, or are compiled once.
 
-Compiling takes a minute or two.  It is done in three stages, and whoever waits is told which one is
-under way.
+Compiling takes most of a minute.  It is done in three stages, and whoever waits is told which one
+is under way.  Where there are two cores, another process compiles the kernels of the search
+meanwhile; this one then finds them in the cache.
 """
 
 from __future__ import annotations
 
+import gc
 import logging
+import os
+import pickle
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -15,13 +21,18 @@ from contextlib import contextmanager
 import numpy as np
 
 from gdl.grounding import ground
+from gdl.kernel_cache import is_kept
 from gdl.rules import RuleSheet
 from ggp_agent.agents import Agent
+from ggp_agent.mind.tiny_game import TINY_GAME
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.settings import settings_row
+from ggp_agent.search.simulation import simulate_batch
+from ggp_agent.system.child_process import die_with_parent
+from ggp_agent.system.cores import cores
 from ggp_agent.tuning.self_adaptive import adaptive
 from propnet.machine import PropnetStateMachine
-from propnet.network import compile_network
+from propnet.network import Network, compile_network
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +42,8 @@ LONG = 4.0
 
 Tell = Callable[[str], None]
 
+_AGENT = Agent("warm", "", {"simulations": 64, "memory": 16, "solver": "on"})
+
 
 def warm_up(tuners: Iterable[str] = (), tell: Tell = log.info) -> None:
     """Load (or, the first time, compile) all kernels, and those of some tuners.
@@ -38,23 +51,73 @@ def warm_up(tuners: Iterable[str] = (), tell: Tell = log.info) -> None:
     This is done by searching a tiny game.  `tell` gets a line when a stage turns out to take long,
     and another one when it is done.
     """
-    with _stage(0, tell):
-        program = ground(RuleSheet.from_text(_TINY_GAME, "warm-up"))
-    with _stage(1, tell):
-        machine = PropnetStateMachine(compile_network(program))
-        state = machine.next_state(machine.initial_state, ["a"])
-        machine.goals(state)
-    with _stage(2, tell):
-        agent = Agent("warm", "", {"simulations": 64, "memory": 16, "solver": "on"})
-        search = NativeSearch(machine.compiled, 0, agent, seed=0)
-        search.think(time.monotonic() + 3600, lambda: False)
-        for name in tuners:
-            tuner = adaptive(agent.with_settings([f"tuner={name}", "tune=C"]), 1, 1, seed=0)
-            if tuner is not None:
-                alone, one = np.zeros(1, np.int32), np.ones(1, np.int32)
-                tuner.ask(alone, one, settings_row(agent)[np.newaxis, np.newaxis].copy())
-                tuner.tell(alone, np.zeros((1, 1)), one)
-        search.enter(state, ["a"])
+    with _little_garbage_collection(), _search_compiled_aside() as wait_for_it:
+        with _stage(0, tell):
+            program = ground(RuleSheet.from_text(TINY_GAME, "warm-up"))
+        with _stage(1, tell):
+            machine = PropnetStateMachine(compile_network(program))
+            machine.goals(machine.next_state(machine.initial_state, ["a"]))
+        with _stage(2, tell):
+            _warm_up_tuners(tuners)
+            wait_for_it()
+            _warm_up_search(machine.network)
+
+
+def _warm_up_search(network: Network) -> None:
+    machine = PropnetStateMachine(network)
+    search = NativeSearch(machine.compiled, 0, _AGENT, seed=0)
+    search.think(time.monotonic() + 3600, lambda: False)
+    search.enter(machine.initial_state, ["a"])
+
+
+def _warm_up_tuners(tuners: Iterable[str]) -> None:
+    for name in tuners:
+        tuner = adaptive(_AGENT.with_settings([f"tuner={name}", "tune=C"]), 1, 1, seed=0)
+        if tuner is not None:
+            alone, one = np.zeros(1, np.int32), np.ones(1, np.int32)
+            tuner.ask(alone, one, settings_row(_AGENT)[np.newaxis, np.newaxis].copy())
+            tuner.tell(alone, np.zeros((1, 1)), one)
+
+
+@contextmanager
+def _little_garbage_collection() -> Iterator[None]:
+    """Compiling makes objects by the million, most of which stay: looking at them takes long."""
+    before = gc.get_threshold()
+    gc.set_threshold(50_000, 50, 1000)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+@contextmanager
+def _search_compiled_aside() -> Iterator[Callable[[], object]]:
+    """Another process compiles the search's kernels, if need be; gives what waits until it has.
+
+    It gets the tiny game's network from a third one that does without compiled code.
+    """
+    if is_kept(simulate_batch) or cores() < 2:
+        yield lambda: None
+        return
+    plain = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    out, parent = subprocess.DEVNULL, str(os.getpid())
+
+    def command(module: str) -> list[str]:
+        return [sys.executable, "-P", "-m", module, parent]
+
+    with (
+        subprocess.Popen(
+            command("ggp_agent.mind.tiny_game"), env=plain, stdout=subprocess.PIPE, stderr=out
+        ) as network,
+        subprocess.Popen(
+            command("ggp_agent.mind.warming"), stdin=network.stdout, stdout=out, stderr=out
+        ) as search,
+    ):
+        try:
+            yield search.wait  # should it fail, this process compiles them itself
+        finally:
+            network.kill()
+            search.kill()
 
 
 @contextmanager
@@ -73,11 +136,7 @@ def _stage(number: int, tell: Tell) -> Iterator[None]:
         tell(f"compiled kernels: {name}, {seconds:.0f} s")
 
 
-_TINY_GAME = """
-(role one) (init (step 0)) (succ 0 1) (succ 1 2)
-(legal one a) (legal one b)
-(<= (next (step ?y)) (true (step ?x)) (succ ?x ?y))
-(<= (next won) (does one a)) (<= (next won) (true won))
-(<= terminal (true (step 2)))
-(<= (goal one 100) (true won)) (<= (goal one 0) (not (true won)))
-"""
+if __name__ == "__main__":
+    die_with_parent(int(sys.argv[1]))
+    with _little_garbage_collection():
+        _warm_up_search(pickle.load(sys.stdin.buffer))

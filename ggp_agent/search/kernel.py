@@ -10,11 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
-
 import gdl.kernel_cache
-
-_INNER: dict[str, bool] = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+from gdl.linked_kernels import linked
 
 entry: Any = gdl.kernel_cache.kernel
 """decorator for kernels that Python calls; they allocate nothing, like all of them"""
@@ -22,11 +19,11 @@ entry: Any = gdl.kernel_cache.kernel
 direct = gdl.kernel_cache.direct
 """decorator for entries of many arrays that only Python calls, always with the same types"""
 
-kernel: Any = njit(_nrt=False, **_INNER)
+kernel: Any = linked(nogil=True, _nrt=False)
 """decorator for kernels that kernels call"""
 
-part: Any = njit(_nrt=False, forceinline=True, **_INNER)
+part: Any = linked(nogil=True, _nrt=False, forceinline=True)
 """decorator for parts of kernels"""
 
-fast_part: Any = njit(_nrt=False, forceinline=True, fastmath=True, **_INNER)
+fast_part: Any = linked(nogil=True, _nrt=False, forceinline=True, fastmath=True)
 """the same for loops over numbers whose order of operations does not matter"""
