@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from ggp_agent.agents import find_agent
+from ggp_agent.errors import ParameterError
+from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.strategies.progressive_history import W
+from ggp_agent.tuning.self_adaptive import adaptive
+from ggp_agent.tuning.tuned_parameters import check_tuning
 from tests.ggp_agent.search.benches import Bench, NativeBench, PlainBench, picks
-from tests.ggp_agent.search.positions import native, plain, root_of, search_on
+from tests.ggp_agent.search.positions import machine_of, native, plain, root_of, search_on
 from tests.ggp_agent.search.test_rules import CHOICE, NO_CHOICE
 
 Make = Callable[..., Bench]
@@ -94,7 +98,12 @@ def test_it_works_with_many_in_flight_and_uniform_playouts() -> None:
     assert search._arrays.history.sums.sum() > 0
 
 
-def test_w_can_be_tuned() -> None:
-    agent = find_agent("uct").with_settings(["selection=progressive_history", "tune=W,C"])
-    assert agent["selection"] == "progressive_history"
-    assert W >= 0 and math.isfinite(W)
+def test_w_is_tuned_like_any_parameter() -> None:
+    settings = ["selection=progressive_history", "tune=W,C", "simulations=2000", "memory=32"]
+    tuned = find_agent("uct-nmc").with_settings(settings)
+    tuner = adaptive(tuned, 2, 512, seed=1)
+    search = NativeSearch(machine_of("connectFour").compiled, 0, tuned, 1, tuner)
+    search_on(search)
+    assert len(np.unique(search._arrays.settings.values[:, 0, W])) > 3
+    with pytest.raises(ParameterError, match="only be tuned with selection=progressive_history"):
+        check_tuning(find_agent("uct-nmc").with_settings(["tune=W,C"]))
