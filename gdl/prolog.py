@@ -4,8 +4,6 @@ It is the oracle of the conformance tests and plays the sheets that can't be gro
 Relations that recurse are tabled, so that left and mutual recursion end.  If a question takes too
 long, everything is tabled and it is asked again (tabling everything from the start would make
 simple games many times slower).
-
-Longer than 300 lines: half of it are the questions of one protocol, an answer each.
 """
 
 from __future__ import annotations

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 
 import pytest
 
 import ggp_agent.mind.agents  # noqa: F401  # all parameters are declared then
 from ggp_agent.agents import AGENTS, Agent, find_agent
 from ggp_agent.errors import ParameterError
-from ggp_agent.parameters import PARAMETERS, Parameter, Scope, Value, declare, parameters_of
+from ggp_agent.parameters import (
+    PARAMETERS,
+    Parameter,
+    Scope,
+    Value,
+    column_of,
+    declare,
+    parameters_of,
+)
 
 
 class TestParse:
@@ -94,11 +104,23 @@ class TestParse:
 
 class TestDeclarations:
     def test_columns_are_in_order_of_declaration(self) -> None:
-        columns = ("C", "epsilon", "K", "Ref", "VO", "T", "FPU")
-        assert parameters_of(Scope.SIMULATION) == columns
+        names = parameters_of(Scope.SIMULATION)
+        assert set(names) == {"C", "epsilon", "K", "Ref", "VO", "T", "FPU", "W"}
+        assert [column_of(name) for name in names] == list(range(len(names)))
         assert parameters_of(Scope.BATCH) == ("tau",)
         assert parameters_of(Scope.MOVE) == ("decay",)
         assert PARAMETERS["simulations"].scope is Scope.MATCH
+
+    @pytest.mark.parametrize("first", ["strategies.mast", "strategies.uct", "selection", "plain"])
+    def test_columns_do_not_depend_on_what_is_imported_first(self, first: str) -> None:
+        """They are compiled into kernels that other processes take from the cache."""
+        program = (
+            f"import ggp_agent.search.{first}, ggp_agent.search.selection\n"
+            "from ggp_agent.parameters import Scope, parameters_of\n"
+            "print(*parameters_of(Scope.SIMULATION))"
+        )
+        run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        assert tuple(run.stdout.split()) == parameters_of(Scope.SIMULATION), run.stderr
 
     @pytest.mark.parametrize("name", ["tau", "decay"])
     def test_domains_for_tuners_hold_the_default(self, name: str) -> None:
