@@ -1,13 +1,13 @@
 """Playing a tournament: matches in parallel, results as they come, whatever dies on the way.
 
 An agent that thinks owns its core.  A match in which nobody thinks by the clock runs in one process
-(a host), agents thinking one after the other, and takes one core.  Where the clock decides, every
-agent has a process of its own and the match takes as many cores as it has agents that think on this
+(a match process), agents thinking one after the other, and takes one core.  Where the clock
+decides, every agent has a process of its own and the match takes as many cores as it has agents that think on this
 machine (more for those with several threads): in the opponent's time they may wait, but during the
 start clock, and wherever moves are simultaneous, all of them think.
 
-A host that dies or hangs is replaced, and its match run again with every agent in a process of its
-own, so that the one to blame loses moves and nothing else.  A match that can't be played at all, by
+A match process that dies or hangs is replaced, and its match run again with every agent in a
+process of its own, so that the one to blame loses moves and nothing else.  A match that can't be played at all, by
 faulty rules, is recorded as aborted and not tried again.
 """
 
@@ -26,14 +26,14 @@ from ggp_agent.manager.players import HttpPlayer
 from ggp_agent.manager.tournament.blocks import RunningTest
 from ggp_agent.manager.tournament.contestants import Contestant
 from ggp_agent.manager.tournament.design import Fixture
-from ggp_agent.manager.tournament.host_processes import (
+from ggp_agent.manager.tournament.match_commands import Failed, Job
+from ggp_agent.manager.tournament.match_processes import (
     GOODBYE_SECONDS,
-    HostProcess,
+    MatchProcess,
     dismiss,
-    new_host,
+    new_match_process,
     run_on,
 )
-from ggp_agent.manager.tournament.match_commands import Failed, Job
 from ggp_agent.manager.tournament.plan import Plan
 from ggp_agent.manager.tournament.results import (
     MatchResult,
@@ -93,7 +93,7 @@ class _Run:
         self.done = {self.keys[r.match]: r for r in self.results if r.match in self.keys}
         self.pending = [fixture for fixture in plan.fixtures if fixture.key not in self.done]
         self.cores = max(1, plan.cores)
-        self.idle: list[HostProcess] = []
+        self.idle: list[MatchProcess] = []
         self.urls_in_use: set[str] = set()
         self.test: RunningTest | None = None
         if plan.sprt is not None:
@@ -116,7 +116,7 @@ class _Run:
             for task in running:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
-            await asyncio.gather(*(host.end() for host in self.idle))
+            await asyncio.gather(*(process.end() for process in self.idle))
         return self.results
 
     # --- Which match comes next ----------------------------------------------------------------
@@ -194,8 +194,8 @@ class _Run:
 
     async def _attempt(self, job: Job) -> MatchResult | Failed:
         try:
-            async with self._host() as host:
-                outcome = await run_on(host, job)
+            async with self._match_process() as process:
+                outcome = await run_on(process, job)
                 if isinstance(outcome, Failed) and not outcome.hopeless:
                     raise WorkerError(outcome.text)
                 return outcome
@@ -203,18 +203,18 @@ class _Run:
             return Failed(str(error), hopeless=False)
 
     @contextlib.asynccontextmanager
-    async def _host(self) -> AsyncIterator[HostProcess]:
-        """A warm host; one whose match did not end well is not used again."""
-        host = self.idle.pop() if self.idle else await new_host(self.plan.tuners)
+    async def _match_process(self) -> AsyncIterator[MatchProcess]:
+        """A warm process; one whose match did not end well is not used again."""
+        process = self.idle.pop() if self.idle else await new_match_process(self.plan.tuners)
         try:
-            yield host
+            yield process
         except asyncio.CancelledError:
-            await dismiss(host)
+            await dismiss(process)
             raise
         except BaseException:
-            await host.end()
+            await process.end()
             raise
-        self.idle.append(host)
+        self.idle.append(process)
 
     def _job(self, fixture: Fixture, seats: tuple[Contestant, ...], isolated: bool) -> Job:
         plan, game = self.plan, self.plan.game(fixture.game)

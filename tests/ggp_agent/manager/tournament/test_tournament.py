@@ -25,8 +25,8 @@ from ggp_agent.manager.tournament import (
     Plan,
     check_settings,
     driver,
-    host_processes,
     make_plan,
+    match_processes,
     read_results,
     run_tournament,
 )
@@ -163,14 +163,16 @@ class TestInterruptions:
         """Their match is run again, with every agent in a process of its own."""
         killed: list[int] = []
 
-        def kill_a_host(progress: driver.Progress) -> None:
-            hosts = [p for p in children_of(os.getpid()) if host_processes.HOST in command_line(p)]
+        def kill_a_process(progress: driver.Progress) -> None:
+            processes = [
+                p for p in children_of(os.getpid()) if match_processes.PROGRAM in command_line(p)
+            ]
             if progress.done == 2:
-                killed.append(hosts[0])
-                os.kill(hosts[0], signal.SIGKILL)
+                killed.append(processes[0])
+                os.kill(processes[0], signal.SIGKILL)
 
         plan = plan_for(tmp_path, games=["nim"], agents=["random", "legal"], matches=4, cores=1)
-        results = played(plan, on_progress=kill_a_host)
+        results = played(plan, on_progress=kill_a_process)
         assert len(killed) == 1
         assert len(outcomes(tmp_path)) == len(results) == 4
         assert all(result.is_complete and not result.errors for result in results)
@@ -319,7 +321,7 @@ def test_a_host_that_does_not_go_on_is_given_up(monkeypatch: pytest.MonkeyPatch)
             yield Step()
             await asyncio.Event().wait()
 
-    monkeypatch.setattr(host_processes, "SETTLE_SECONDS", 0.05)
+    monkeypatch.setattr(match_processes, "SETTLE_SECONDS", 0.05)
     job = Job(
         match_id="m",
         tournament="t",
@@ -339,12 +341,12 @@ def test_a_host_that_does_not_go_on_is_given_up(monkeypatch: pytest.MonkeyPatch)
     )
     assert COMMANDS.read(COMMANDS.write(RunMatch(job))) == RunMatch(job)
     with pytest.raises(WorkerError, match=r"did not go on for 0\.06 s"):
-        asyncio.run(host_processes.run_on(Silent(), job))  # type: ignore[arg-type]
+        asyncio.run(match_processes.run_on(Silent(), job))  # type: ignore[arg-type]
 
 
 def test_a_command_that_is_none_is_answered() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", host_processes.HOST],
+        [sys.executable, "-m", match_processes.PROGRAM],
         input='{"kind": "Dance"}\n{"kind": "RunMatch", "job": {"match_id": "m"}}\nnonsense\n',
         capture_output=True,
         text=True,

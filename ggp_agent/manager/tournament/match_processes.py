@@ -23,40 +23,40 @@ from ggp_agent.manager.tournament.results import MatchResult
 from ggp_agent.player.child_processes import ChildProcess
 from ggp_agent.protocol.json_lines import Unreadable
 
-HOST = "ggp_agent.manager.tournament.match_process"
+PROGRAM = "ggp_agent.manager.tournament.match_process"
 SETTLE_SECONDS = 180.0
-"""How long a host may be silent beyond the clocks: it grounds rules and starts processes."""
+"""How long a process may be silent beyond the clocks: it grounds rules and starts others."""
 GOODBYE_SECONDS = 4.0
-"""How long a host may take to tell the players of a match that it is over."""
+"""How long a match process may take to tell the players of a match that it is over."""
 
-HostProcess = ChildProcess[Command, Reply]
+MatchProcess = ChildProcess[Command, Reply]
 """A process in which matches are run, one after the other."""
 
 
-async def new_host(tuners: Sequence[str]) -> HostProcess:
-    """A warm host, with these tuners.
+async def new_match_process(tuners: Sequence[str]) -> MatchProcess:
+    """A warm process, with these tuners.
 
     Raises `TournamentError`: where none can be had, no match is to blame.
     """
     try:
-        host = await ChildProcess.start(HOST, COMMANDS, REPLIES)
+        process = await ChildProcess.start(PROGRAM, COMMANDS, REPLIES)
     except WorkerError as error:
         raise TournamentError(str(error)) from error
     try:
-        await _warm(host, tuners)
+        await _warm(process, tuners)
     except WorkerError as error:
-        await host.end()
+        await process.end()
         raise TournamentError(f"a process to run matches in did not start: {error}") from error
     except BaseException:
-        await host.end()
+        await process.end()
         raise
-    return host
+    return process
 
 
-async def _warm(host: HostProcess, tuners: Sequence[str]) -> None:
-    """Wait until a host has loaded everything.  Raises `WorkerError` if it can't or ended."""
-    await host.send(Warm(tuple(tuners)))
-    async for reply in host.replies():
+async def _warm(process: MatchProcess, tuners: Sequence[str]) -> None:
+    """Wait until a process has loaded everything.  Raises `WorkerError` if it can't or ended."""
+    await process.send(Warm(tuple(tuners)))
+    async for reply in process.replies():
         match reply:
             case IsWarm():
                 return
@@ -65,19 +65,19 @@ async def _warm(host: HostProcess, tuners: Sequence[str]) -> None:
     raise WorkerError("the process ended while it was loading; see its messages above")
 
 
-async def dismiss(host: HostProcess) -> None:
-    """End a host, after it has told the players of its match that this is over."""
+async def dismiss(process: MatchProcess) -> None:
+    """End a process, after it has told the players of its match that this is over."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(GOODBYE_SECONDS):
-            await host.finish()
-    await host.end()
+            await process.finish()
+    await process.end()
 
 
-async def run_on(host: HostProcess, job: Job) -> MatchResult | Failed:
-    """Have a host run a match.  Raises `WorkerError` where the host dies or hangs."""
+async def run_on(process: MatchProcess, job: Job) -> MatchResult | Failed:
+    """Have a process run a match.  Raises `WorkerError` where it dies or hangs."""
     patience = SETTLE_SECONDS + job.start_clock + len(job.seats) * (job.play_clock + 2)
-    await host.send(RunMatch(job))
-    replies = host.replies()
+    await process.send(RunMatch(job))
+    replies = process.replies()
     while True:
         try:
             async with asyncio.timeout(patience):
