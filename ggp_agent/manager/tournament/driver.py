@@ -1,14 +1,14 @@
 """Playing a tournament: matches in parallel, results as they come, whatever dies on the way.
 
-An agent that thinks owns its core.  A match in which nobody thinks by the clock runs in one process
-(a match process), agents thinking one after the other, and takes one core.  Where the clock
-decides, every agent has a process of its own and the match takes as many cores as it has agents that think on this
-machine (more for those with several threads): in the opponent's time they may wait, but during the
-start clock, and wherever moves are simultaneous, all of them think.
+An agent that thinks owns its core. A match in which nobody thinks by the clock runs in one process
+(a match process), agents thinking one after the other, and takes one core. Where the clock decides,
+every agent has a process of its own and the match takes as many cores as it has agents that think
+on this machine (more for those with several threads): in the opponent's time they may wait, but
+during the start clock, and wherever moves are simultaneous, all of them think.
 
 A match process that dies or hangs is replaced, and its match run again with every agent in a
-process of its own, so that the one to blame loses moves and nothing else.  A match that can't be played at all, by
-faulty rules, is recorded as aborted and not tried again.
+process of its own, so that the one to blame loses moves and nothing else. A match that can't be
+played at all, by faulty rules, is recorded as aborted and not tried again.
 """
 
 from __future__ import annotations
