@@ -28,6 +28,7 @@ play: $(VENV)/.runs
 	$(BIN)/ggp-agent match $(GAME) http://localhost:$(PORT) random --start-clock 1 --play-clock 1'
 
 test: $(VENV)/.done lint
+	$(BIN)/ggp-agent warm
 	$(BIN)/pytest -q -m "not slow"
 
 test-all: $(VENV)/.done lint
@@ -51,7 +52,7 @@ docs: $(VENV)/.docs-done
 	@echo "The documentation is in site/index.html."
 
 $(VENV)/.docs-done: $(VENV)/.done
-	$(BIN)/pip install -q -e ".[docs]"
+	$(UV) -e ".[docs]" || $(BIN)/pip install -q -e ".[docs]"
 	@touch $@
 
 setup: $(VENV)/.done
