@@ -50,8 +50,8 @@ docs: $(VENV)/.docs-done
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "The documentation is in site/index.html."
 
-$(VENV)/.docs-done: $(VENV)/.done
-	$(BIN)/pip install -q -e ".[docs]"
+$(VENV)/.docs-done: $(VENV)/.runs
+	$(UV) -e ".[docs]" || $(BIN)/pip install -q -e ".[docs]"
 	@touch $@
 
 setup: $(VENV)/.done
