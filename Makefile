@@ -51,7 +51,7 @@ docs: $(VENV)/.docs-done
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "The documentation is in site/index.html."
 
-$(VENV)/.docs-done: $(VENV)/.done
+$(VENV)/.docs-done: $(VENV)/.runs
 	$(UV) -e ".[docs]" || $(BIN)/pip install -q -e ".[docs]"
 	@touch $@
 

@@ -20,6 +20,7 @@ Kernels are compiled before anything is measured.
 from __future__ import annotations
 
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -258,8 +259,9 @@ def _line(comparison: Comparison) -> str:
 
 
 def _spread(ratios: Sequence[float]) -> tuple[float, float, float]:
-    """The lowest, the median, the highest."""
-    return min(ratios), statistics.median(ratios), max(ratios)
+    """The lowest, the median (of two in the middle the geometric mean), the highest."""
+    middle = math.exp(statistics.median(math.log(ratio) for ratio in ratios))
+    return min(ratios), middle, max(ratios)
 
 
 def _print(name: str, comparisons: Sequence[Comparison]) -> None:
@@ -269,7 +271,7 @@ def _print(name: str, comparisons: Sequence[Comparison]) -> None:
         low, middle, high = _spread(comparison.ratios)
         speed = statistics.median(comparison.before)
         click.echo(f"| {comparison.game} | {speed:,.0f} | {middle:.3f} | [{low:.3f}, {high:.3f}] |")
-    mean = statistics.geometric_mean(statistics.median(c.ratios) for c in comparisons)
+    mean = statistics.geometric_mean(_spread(c.ratios)[1] for c in comparisons)
     by_round = zip(*(c.ratios for c in comparisons), strict=True)
     means = [statistics.geometric_mean(ratios) for ratios in by_round]
     click.echo(f"| geometric mean | | {mean:.3f} | [{min(means):.3f}, {max(means):.3f}] |")
