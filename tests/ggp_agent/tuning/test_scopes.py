@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ggp_agent.agents import find_agent
-from ggp_agent.parameters import PARAMETERS, Scope, parameters_of
+from ggp_agent.parameters import PARAMETERS, Scope, column_of, parameters_of
 from ggp_agent.search.settings import (
     F32,
     F64,
@@ -114,8 +114,12 @@ def test_every_scope_has_its_own_values_of_its_own_parameters(name: str) -> None
         tuner.ask_batch(batch)
         tuner.ask(SLOTS, ONES, values)
         assert not np.isnan(values).any()
-        assert (values[:, :, 1] == 0.25).all()
-        for parameter, column in (("C", values[:, :, 0]), ("tau", batch), ("decay", move)):
+        assert (values[:, :, column_of("epsilon")] == 0.25).all()
+        for parameter, column in (
+            ("C", values[:, :, column_of("C")]),
+            ("tau", batch),
+            ("decay", move),
+        ):
             found[parameter] |= {round(float(value), 4) for value in column.ravel()}
         tuner.tell(SLOTS, np.full((4, 2), 0.5), ONES)
         tuner.tell_batch(np.array([2.0, 2.0]), 4)

@@ -89,10 +89,10 @@ def test_continuous_values_lie_in_their_intervals() -> None:
 
 # Decision 12
 @pytest.mark.parametrize("name", TUNERS)
-@pytest.mark.parametrize("in_arrays", [1, 64])
-def test_the_native_search_tells_every_role_its_rewards(name: str, in_arrays: int) -> None:
+@pytest.mark.parametrize("in_flight", [1, 64])
+def test_the_native_search_tells_every_role_its_rewards(name: str, in_flight: int) -> None:
     agent = find_agent(f"ap-{name}").with_settings(
-        [f"in_arrays={in_arrays}", "ramp=0", "simulations=256", "memory=16", "tune=4"]
+        [f"in_flight={in_flight}", "ramp=0", "simulations=256", "memory=16", "tune=4"]
     )
     tuner = adaptive(agent, 2, 64, seed=1)
     assert tuner is not None
@@ -156,7 +156,7 @@ def test_lsi_learns_its_budget_by_the_start_clock() -> None:
 
 # Decision 32
 @pytest.mark.parametrize("name", ["ap-ntbea", "ap-cmaes"])
-def test_neighbours_in_arrays_share_combinations(name: str) -> None:
+def test_neighbours_in_flight_share_combinations(name: str) -> None:
     tuner = adaptive(find_agent(name), 2, 512, seed=1)
     assert tuner is not None
     for count, share in ((1, 1), (31, 1), (32, 2), (100, 6), (512, 32)):
