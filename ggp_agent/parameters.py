@@ -26,6 +26,10 @@ class Scope(enum.Enum):
     MATCH = "match"
 
 
+TUNABLE = (Scope.SIMULATION, Scope.BATCH, Scope.MOVE)
+"""Scopes of what can be tuned, the shortest first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One parameter: a number between `low` and `high`, or one of `choices`."""

@@ -80,7 +80,7 @@ _COMMANDS = {
         "Play all agents against each other in all games, in both or all roles, and tell who won.",
     ),
     "tuning-report": Lazy(
-        "ggp_agent.cli.tuning_report", "tuning_report", "Tell what tuners found in a match."
+        "ggp_agent.cli.tuning_report", "tuning_report", "Show what tuners found in a match."
     ),
     "warm": Lazy(
         "ggp_agent.cli.warming",

@@ -20,10 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-import ggp_agent.search.selection  # noqa: F401  # declares all that can be tuned
 from ggp_agent.errors import ParameterError
-from ggp_agent.parameters import PARAMETERS, Scope, parameters_of
-from ggp_agent.tuning.tuners import TUNABLE
+from ggp_agent.parameters import PARAMETERS, TUNABLE, Scope, parameters_of
 
 I32 = NDArray[np.int32]
 F32 = NDArray[np.float32]
@@ -152,6 +150,9 @@ def read_spaces(text: str, fixed: Mapping[str, float] | None = None) -> dict[Sco
 
 def tunable() -> tuple[str, ...]:
     """The names of the numbers that can be tuned."""
+    # all strategies have to be there; not above, for tuners' kernels are none of theirs
+    import ggp_agent.search.selection  # noqa: F401
+
     return tuple(name for scope in TUNABLE for name in parameters_of(scope))
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ggp_agent.agents import Agent
 from ggp_agent.errors import ParameterError
-from ggp_agent.parameters import PARAMETERS, Scope
+from ggp_agent.parameters import PARAMETERS, TUNABLE, Scope
 from ggp_agent.tuning.space import Space, read_spaces, tunable
-from ggp_agent.tuning.tuners import TUNABLE, find_tuner
+from ggp_agent.tuning.tuners import find_tuner
 
 
 def check_tuning(agent: Agent) -> None:

@@ -12,14 +12,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ggp_agent.errors import ParameterError
-from ggp_agent.parameters import TABLE_1, Parameter, Scope, declare
+from ggp_agent.parameters import TABLE_1, TUNABLE, Parameter, Scope, declare
 
 if TYPE_CHECKING:
     from ggp_agent.tuning.space import Space
     from ggp_agent.tuning.value_tuner import ValueTuner
 
-TUNABLE = (Scope.SIMULATION, Scope.BATCH, Scope.MOVE)
-"""Scopes of what can be tuned at all, the shortest first."""
 FREQUENT = (Scope.SIMULATION, Scope.BATCH)
 """Those of which a game has thousands of samples."""
 

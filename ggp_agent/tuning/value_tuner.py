@@ -9,10 +9,12 @@ Letters: B slots, R roles, d variables.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from ggp_agent.search.trace import Trace
 from ggp_agent.tuning.space import F32, F64, I32
+
+if TYPE_CHECKING:
+    from ggp_agent.search.trace import Trace
 
 
 class SearchFacts:

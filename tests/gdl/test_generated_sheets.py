@@ -26,6 +26,7 @@ from gdl.validation import check_rules
 from propnet import network as network_module
 from propnet.machine import PropnetStateMachine
 from propnet.network import Network, compile_network
+from propnet.sources import Sources
 from tests.naive import NaiveStateMachine
 
 Relation = tuple[str, int]
@@ -178,7 +179,7 @@ def _assert_same_game(first: StateMachine, others: list[StateMachine], text: str
 
 def _with_passes(program: GroundProgram, *inline: bool) -> Network:
     """The network with only these of the passes that make the gates again."""
-    sources = network_module._Sources.of(program)
+    sources = Sources.of(program)
     gates, outputs = network_module._factored(program, sources)
     for value in inline:
         gates, outputs = network_module._pass(gates, outputs, value)
