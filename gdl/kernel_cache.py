@@ -82,10 +82,23 @@ def direct(kernel: Any) -> Callable[..., Any]:
 
 def is_kept(kernel: Any) -> bool:
     """Whether the kernel was compiled before (for whatever types)."""
-    dispatcher: Any = kernel if is_jitted(kernel) else getattr(kernel, "__wrapped__", None)
-    if not is_jitted(dispatcher):
+    dispatcher = _dispatcher_of(kernel)
+    if dispatcher is None:
         return True  # numba is off
     return any(Path(dispatcher.stats.cache_path).glob(f"*.{kernel.__name__}-*.nbi"))
+
+
+def compile_for(kernel: Any, *arguments: object) -> None:
+    """Have a kernel compiled, or loaded, for arguments like these, without running it."""
+    dispatcher = _dispatcher_of(kernel)
+    if dispatcher is not None:
+        dispatcher.compile(tuple(map(numba.typeof, arguments)))
+
+
+def _dispatcher_of(kernel: Any) -> Any:
+    """numba's dispatcher of a kernel, `direct` or not; None where numba is off."""
+    dispatcher = kernel if is_jitted(kernel) else getattr(kernel, "__wrapped__", None)
+    return dispatcher if is_jitted(dispatcher) else None
 
 
 @functools.cache

@@ -1,8 +1,8 @@
 """Having everything loaded before a match: kernels come from their cache, or are compiled once.
 
 Compiling takes most of a minute.  It is done in three stages, and whoever waits is told which one
-is under way.  Where there are two cores, another process compiles the kernels of the search
-meanwhile; this one then finds them in the cache.
+is under way.  Where there are two cores, another process compiles the largest kernel, a batch of
+the search, meanwhile; this one then finds it in the cache.
 """
 
 from __future__ import annotations
@@ -20,19 +20,23 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from forward_model.compiled import CompiledModel
 from gdl.grounding import ground
-from gdl.kernel_cache import is_kept
+from gdl.kernel_cache import compile_for, is_kept
 from gdl.rules import RuleSheet
 from ggp_agent.agents import Agent
 from ggp_agent.mind.tiny_game import TINY_GAME
+from ggp_agent.search.arrays import new_arrays
 from ggp_agent.search.native import NativeSearch
+from ggp_agent.search.room import new_tree_for
 from ggp_agent.search.settings import settings_row
-from ggp_agent.search.simulation import simulate_batch
+from ggp_agent.search.simulation import Batch, simulate_batch
 from ggp_agent.system.child_process import die_with_parent
 from ggp_agent.system.cores import cores
 from ggp_agent.tuning.self_adaptive import adaptive
+from propnet.layout import new_lanes
 from propnet.machine import PropnetStateMachine
-from propnet.network import Network, compile_network
+from propnet.network import compile_network
 
 log = logging.getLogger(__name__)
 
@@ -59,15 +63,17 @@ def warm_up(tuners: Iterable[str] = (), tell: Tell = log.info) -> None:
             machine.goals(machine.next_state(machine.initial_state, ["a"]))
         with _stage(2, tell):
             _warm_up_tuners(tuners)
+            search = NativeSearch(machine.compiled, 0, _AGENT, seed=0)
             wait_for_it()
-            _warm_up_search(machine.network)
+            search.think(time.monotonic() + 3600, lambda: False)
+            search.enter(machine.initial_state, ["a"])
 
 
-def _warm_up_search(network: Network) -> None:
-    machine = PropnetStateMachine(network)
-    search = NativeSearch(machine.compiled, 0, _AGENT, seed=0)
-    search.think(time.monotonic() + 3600, lambda: False)
-    search.enter(machine.initial_state, ["a"])
+def _compile_batches(game: CompiledModel) -> None:
+    """Compile the one kernel that takes longer than all others, without running anything."""
+    layout, lanes = game.layout, new_lanes(game.layout, seed=0)
+    tree, arrays = new_tree_for(game, _AGENT), new_arrays(game, _AGENT, seed=0)
+    compile_for(simulate_batch, layout, lanes, tree, arrays, 0, Batch(1, 1, 1, 0))
 
 
 def _warm_up_tuners(tuners: Iterable[str]) -> None:
@@ -92,7 +98,7 @@ def _little_garbage_collection() -> Iterator[None]:
 
 @contextmanager
 def _search_compiled_aside() -> Iterator[Callable[[], object]]:
-    """Another process compiles the search's kernels, if need be; gives what waits until it has.
+    """Another process compiles the batches of the search, if need be; gives what waits for that.
 
     It gets the tiny game's network from a third one that does without compiled code.
     """
@@ -139,4 +145,4 @@ def _stage(number: int, tell: Tell) -> Iterator[None]:
 if __name__ == "__main__":
     die_with_parent(int(sys.argv[1]))
     with _little_garbage_collection():
-        _warm_up_search(pickle.load(sys.stdin.buffer))
+        _compile_batches(PropnetStateMachine(pickle.load(sys.stdin.buffer)).compiled)
