@@ -7,12 +7,11 @@ its choice at any time.  The searches (`ggp_agent.search`) are thinkers, too.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from forward_model.model import AnyModel
-
-Interrupted = Callable[[], bool]
+from ggp_agent.search.stopping import Interrupted
 
 
 class Thinker(Protocol):

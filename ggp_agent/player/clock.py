@@ -48,11 +48,6 @@ class MatchClock:
         return self.came + max(self.seconds - margin, LEAST_SHARE * self.seconds)
 
 
-def within(deadline: float, seconds: float, spent: float = 0.0) -> float:
-    """The deadline, or when `seconds` will have been spent on the move; 0: no such limit."""
-    return min(deadline, time.monotonic() + seconds - spent) if seconds else deadline
-
-
 class Margin:
     """How long before the end of the clock answers are to be ready, learned from delays.
 
