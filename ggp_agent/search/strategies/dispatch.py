@@ -1,8 +1,8 @@
 """The list of strategies, and the only place that branches between them.
 
 Which playout policy and which selection an agent has is known when its search is made; kernels
-branch once per batch, playout step, or node, on numbers that never change: compilers would not make
-it measurably faster by a kernel for each combination, of which all would have to be compiled.
+branch once per batch, playout step, or node, on numbers that never change.  A kernel for each
+combination would be nine to compile and to keep instead of one.
 
 To add a strategy: its module, its name and number here, and a branch in the hooks that it has.
 """
