@@ -224,11 +224,12 @@ def main(
 
 
 def _sheets(games: Sequence[str]) -> dict[str, str]:
-    """What commands are told of every game: the public sheet where there is one, else our key."""
-    return {Path(game).stem: _sheet(game) for game in games or GAMES}
+    """The same for every game, by its name."""
+    return {Path(game).stem: sheet_of(game) for game in games or GAMES}
 
 
-def _sheet(game: str) -> str:
+def sheet_of(game: str) -> str:
+    """What commands are told of a game: the public sheet where there is one, else our key."""
     if Path(game).is_file():
         return str(Path(game).resolve())  # commands run in another folder
     public = Path(os.environ.get("GGP_RULESHEETS", ".")).resolve() / f"{game}.kif"
