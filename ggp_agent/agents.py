@@ -84,9 +84,10 @@ def find_agent(name: str) -> Agent:
         agent = AGENTS[base]
         summary = f"{agent.summary}; tuned by {tuner}"
         return Agent(name, summary, {**agent.settings, "tuner": tuner})
+    listed = f" ({', '.join(tuners)})" if tuners else ""
     raise ParameterError(
-        f"unknown agent '{name}'; known: {', '.join(AGENTS)}; with a tuner: sp-ntbea, ap-nmc, ... "
-        f"({', '.join(tuners)})"
+        f"unknown agent '{name}'; known: {', '.join(AGENTS)}; with a tuner: sp-ntbea, ap-nmc, ..."
+        f"{listed}"
     )
 
 

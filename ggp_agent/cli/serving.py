@@ -80,7 +80,7 @@ async def _serve(
     pool = WorkerPool(agent)
     try:
         await check_address(host, port)
-        log.info("loading (the very first time takes a minute)")
+        log.info("loading (the very first time takes most of a minute)")
         profile = await pool.prepare()
         log.info("agent %s, threads %d, seed %d", profile.name, profile.threads, seed)
         maker = AgentMaker(pool, profile, seed)
