@@ -160,8 +160,10 @@ class NativeSearch:
         return progress.now - before
 
     def _note_progress(self, progress: Progress) -> None:
-        """Tell how far we are; the first batch in a state is run in any case, for the last one may
-        have been held up."""
+        """Tell how far we are.
+
+        The first batch in a state is run in any case: the last one may have been held up.
+        """
         progress.seconds, progress.simulations = self._seconds, self._simulations
         estimate = self._batch_seconds + self._finish_seconds
         progress.next_seconds = estimate if self._simulations else 0.0

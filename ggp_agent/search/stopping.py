@@ -122,7 +122,10 @@ def stop_reasons(agent: Agent, deadline: float, interrupted: Interrupted) -> lis
 
 def is_to_stop(reasons: Sequence[StopReason], progress: Progress) -> bool:
     """Whether any of the reasons holds."""
-    return any(reason.holds(progress) for reason in reasons)
+    for reason in reasons:  # noqa: SIM110  # between small batches a generator takes long
+        if reason.holds(progress):
+            return True
+    return False
 
 
 def seconds_left(reasons: Sequence[StopReason], progress: Progress) -> float:
