@@ -90,6 +90,7 @@ class NativeSearch:
         self._free, self._rewarded = heads(settings.free), heads(settings.rewarded)
         self._reward_weights, self._reward_totals = heads(settings.weights), heads(settings.totals)
         self._weights = heads(np.zeros(LANES, np.int32))
+        self._batch = Batch(0, 1, 1, 0)
         self._batch_seconds = self._finish_seconds = self._seconds = 0.0
         self._playing = self._move_weight = 0
         self._move_totals = np.zeros(len(game.moves))
@@ -136,8 +137,7 @@ class NativeSearch:
     def think(self, deadline: float, interrupted: Interrupted) -> None:
         """See `Thinker.think`."""
         reasons = stop_reasons(self._agent, deadline, interrupted)
-        progress = Progress(time.monotonic(), self._seconds)
-        self._note_progress(progress)
+        progress = self._progress()
         budget = int(self._agent.number("simulations"))
         available = math.inf if budget else seconds_left(reasons, progress)
         while not is_to_stop(reasons, progress):
@@ -147,26 +147,28 @@ class NativeSearch:
             playouts = self._playouts_of(slots)
             rolls_over = playouts == 1 and slots >= MANY
             self.simulate(slots, playouts, slots // ROLLOVER if rolls_over else 0)
-            self._batch_seconds = self._lap(progress)
-            self._note_progress(progress)
+            self._note_batch(progress)
         if self._playing:
             self.simulate(0)
-            self._finish_seconds = self._lap(progress)
+            self._finish_seconds = time.monotonic() - progress.now
+            self._seconds += self._finish_seconds
 
-    def _lap(self, progress: Progress) -> float:
-        """The seconds since the last look at the clock, which count as spent."""
-        before, progress.now = progress.now, time.monotonic()
-        self._seconds += progress.now - before
-        return progress.now - before
-
-    def _note_progress(self, progress: Progress) -> None:
-        """Tell how far we are.
+    def _progress(self) -> Progress:
+        """How far we are.
 
         The first batch in a state is run in any case: the last one may have been held up.
         """
-        progress.seconds, progress.simulations = self._seconds, self._simulations
-        estimate = self._batch_seconds + self._finish_seconds
-        progress.next_seconds = estimate if self._simulations else 0.0
+        estimate = self._batch_seconds + self._finish_seconds if self._simulations else 0.0
+        now, is_open = time.monotonic(), self.is_worth_it()
+        return Progress(now, self._seconds, estimate, self._simulations, is_open)
+
+    def _note_batch(self, progress: Progress) -> None:
+        """We are a batch further; small ones are over so soon that what is done here counts."""
+        now = time.monotonic()
+        self._batch_seconds = seconds = now - progress.now
+        self._seconds += seconds
+        progress.now, progress.seconds, progress.simulations = now, self._seconds, self._simulations
+        progress.next_seconds = seconds + self._finish_seconds
         progress.is_open = self.is_worth_it()
 
     def simulate(self, slots: int, playouts: int = 1, rollover: int = 0) -> None:
@@ -184,13 +186,11 @@ class NativeSearch:
             tuner.ask(self._free[rows], weights, self._arrays.settings.values)
         if tuner.watches_batches:
             tuner.ask_batch(self._arrays.settings.of_batch)
+        batch = new, share, playouts, rollover
+        if batch != self._batch:
+            self._batch = Batch(*batch)
         completed, rewarded, self._visits = simulate_batch(
-            self._layout,
-            self._lanes,
-            self._tree,
-            self._arrays,
-            self._root,
-            Batch(new, share, playouts, rollover),
+            self._layout, self._lanes, self._tree, self._arrays, self._root, self._batch
         )
         self._playing += new - completed
         self._simulations += new
