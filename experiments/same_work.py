@@ -139,7 +139,7 @@ def main(
     for agent in agents or AGENTS:
         medians = []
         click.echo(f"\n| {agent} | times as fast | quartiles | same nodes |\n|---|---:|---:|---|")
-        for game in games or [sheet_of(public) for public in GAMES]:
+        for game in map(sheet_of, games or GAMES):
             checkouts = [
                 Checkout(f.resolve(), game, agent, simulations, seed) for f in (before, after)
             ]
