@@ -43,6 +43,8 @@ TUNERS = ("nmc", "lsi", "ea", "ntbea", "cmaes", "mab", "local", "choosing", "ran
 class Switch:
     """A `Tuner` that can be exchanged, with an agent's own values where there is none."""
 
+    watches_batches = False
+
     def __init__(self, agent: Agent, roles: int) -> None:
         self._agent = agent
         self._aside = new_settings(LANES, roles).values
@@ -69,14 +71,14 @@ class Switch:
         if self._tuner:
             self._tuner.tell(rows, totals, weights)
 
-    def ask_batch(self, values: F32) -> None:
+    def ask_batch(self, values: F64) -> None:
         """See `Tuner.ask_batch`."""
         self._fixed.ask_batch(values)
 
     def tell_batch(self, totals: F64, weight: int) -> None:
         """See `Tuner.tell_batch`."""
 
-    def ask_move(self, values: F32) -> None:
+    def ask_move(self, values: F64) -> None:
         """See `Tuner.ask_move`."""
         self._fixed.ask_move(values)
 

@@ -19,7 +19,6 @@ from ggp_agent.agents import AGENTS, DEFAULT_AGENT
 T = TypeVar("T")
 V = TypeVar("V")
 TUNING = "ggp_agent.tuning"
-Decorator = Callable[[Callable[..., T]], Callable[..., T]]
 
 game_argument = click.argument("game")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
