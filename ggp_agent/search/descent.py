@@ -139,7 +139,7 @@ def _step_down(tree: Tree, arrays: Arrays, slot: int) -> bool:
     edge = edge_of(tree, arrays, slot, depth)
     slots.leaf[slot] = edge
     if edge != NO_NODE:
-        prefetch(tree.nodes, node_at(edge))
+        prefetch(tree.nodes, node_at(tree, edge))
     return True
 
 

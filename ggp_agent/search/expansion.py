@@ -10,7 +10,7 @@ import numpy as np
 
 from ggp_agent.search.arrays import EVALUATIONS, Arrays
 from ggp_agent.search.blocks import words_of_moves
-from ggp_agent.search.descent import arrive, link
+from ggp_agent.search.descent import arrive, joint_hash, link
 from ggp_agent.search.kernel import entry, kernel, part
 from ggp_agent.search.memory import NO_BLOCK, UNIT, allocate, put_int
 from ggp_agent.search.nodes import (
@@ -22,7 +22,8 @@ from ggp_agent.search.nodes import (
     recycle,
 )
 from ggp_agent.search.played_moves import write_column
-from ggp_agent.search.slots import NODE, PICKS
+from ggp_agent.search.proofs import inherit, settle
+from ggp_agent.search.slots import MOVER, NODE, PICKS
 from ggp_agent.search.tree import (
     NO_NODE,
     SEVERAL,
@@ -162,6 +163,19 @@ def open_root(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays) -> int:
     return node
 
 
+@part
+def _inherit(tree: Tree, arrays: Arrays, slot: int, level: int, node: int) -> None:
+    """A new node begins with what has been proven of the joint move that leads to it."""
+    step = arrays.slots.path[slot, level]
+    joint, pick = np.uint64(0), 0
+    if step[MOVER] == SEVERAL:
+        joint = joint_hash(tree, arrays, slot, level)
+    else:
+        pick = step[PICKS + step[MOVER]]
+    inherit(tree, step[NODE], pick, joint, node)
+    settle(tree, node, arrays.options.chance)
+
+
 @kernel
 def expand(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, new: int) -> int:
     """Look at the states that `new` simulations have come to; adds those that are not known.
@@ -187,7 +201,10 @@ def expand(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, new: int) -
             copy_state(arrays.slots.states, slot, arrays.new.states, k)
             arrays.slots.leaf[slot] = NO_NODE
             continue
-        link(tree, arrays, slot, arrays.slots.depth[slot] - 1, node)
+        level = arrays.slots.depth[slot] - 1
+        link(tree, arrays, slot, level, node)
+        if not known and arrays.options.solver:
+            _inherit(tree, arrays, slot, level, node)
         arrive(tree, arrays, slot, node)
         if known:
             arrays.slots.waiting[0, waiting] = slot

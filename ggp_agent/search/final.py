@@ -2,7 +2,8 @@
 
 A move that is proven to bring all that can be had is played, at once if one ends the game; a move
 that is proven to bring less than another is not.  Among the others it is the highest mean (the
-papers' rule) or the most visits, ties at random.
+papers' rule) or the most visits, ties at random.  The mean of a move that was selected much less
+often than another is no estimate: after a long search it rests on a handful of early playouts.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gdl.state_machine import Move
+
+LEAST_SHARE = 0.01
+"""The mean of a move counts if it has so many visits for one of the move with the most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +81,24 @@ def choose_move(moves: Sequence[RootMove], rule: str, dice: Dice) -> Move:
         candidates = [move for move in candidates if move.ends] or candidates
     if any(move.high > 0 for move in candidates):
         candidates = [move for move in candidates if move.high > 0]
+    most = max(move.visits for move in candidates)
+    candidates = [
+        move for move in candidates if move.visits >= LEAST_SHARE * most or is_exact(move)
+    ]
     values = [_value(move, rule) for move in candidates]
     best = [move for move, value in zip(candidates, values, strict=True) if value == max(values)]
     return best[int(dice.random() * len(best))].move
+
+
+def is_exact(move: RootMove) -> bool:
+    """Whether it is proven what a move brings."""
+    return move.low == move.high
 
 
 def _value(move: RootMove, rule: str) -> float:
     """What counts; a proven score counts more than a mean that is an estimate of it."""
     if rule == "visits":
         return move.visits
-    if move.visits and move.low == move.high:
+    if move.visits and is_exact(move):
         return move.low / 100
     return move.mean

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,9 @@ from ggp_agent.search.arrays import DEEPEST, EDGES, TRANSITIONS, new_arrays
 from ggp_agent.search.expansion import open_root
 from ggp_agent.search.final import RootMove, choose_move
 from ggp_agent.search.memory import ORDERS, UNIT
+from ggp_agent.search.nodes import make_room
 from ggp_agent.search.room import new_tree_for
-from ggp_agent.search.root import root_moves
+from ggp_agent.search.root import bounds_after, root_moves
 from ggp_agent.search.settings import F64, FixedSettings, Tuner, heads
 from ggp_agent.search.simulation import Batch, simulate_batch
 from ggp_agent.search.stopping import (
@@ -36,11 +38,14 @@ from ggp_agent.search.stopping import (
 from ggp_agent.search.strategies import dispatch
 from ggp_agent.search.trace import Trace, principal_variation
 from ggp_agent.search.tree import (
+    EVER,
     FRESH,
     LIMIT,
+    MOST_RECYCLED,
     NO_NODE,
     OPEN,
     RECYCLED,
+    SOLVED,
     SPARE,
     STEP,
     TERMINAL,
@@ -111,8 +116,12 @@ class NativeSearch:
             self.tuner.new_move()
         self.tuner.ask_move(self._arrays.settings.of_move)
         self.tuner.ask_batch(self._arrays.settings.of_batch)
-        if joint_move is None:
+        bounds = None
+        if joint_move is not None and self._solves:
+            bounds = bounds_after(self._tree, self._game, self._root, joint_move)
+        if joint_move is None or self._tree.counters[EVER] > MOST_RECYCLED:
             clear(self._tree)
+        if joint_move is None:
             dispatch.forget_all(self._arrays)
         else:
             self._tree.counters[STEP] += 1
@@ -120,19 +129,35 @@ class NativeSearch:
             self._tree.counters[SPARE] = 0
             self._tree.counters[RECYCLED] = 0
             dispatch.forget_after_move(self._layout, self._arrays)
-        self._arrays.new.states[0] = np.frombuffer(state, np.uint64)
-        self._root = int(open_root(self._layout, self._lanes, self._tree, self._arrays))
-        if self._root == NO_NODE:  # nothing of a full tree could be used
-            clear(self._tree)
-            self._arrays.new.states[0] = np.frombuffer(state, np.uint64)
-            self._root = int(open_root(self._layout, self._lanes, self._tree, self._arrays))
-        if self._root == NO_NODE:
-            raise SearchError("the memory of the agent is too small for this game's moves")
+        self._open_root(state, bounds)
         self._record = self._tree.nodes[self._root]  # not a copy, and nor are the bounds
         self._bounds = self._tree.scores[self._root, self._role]
         self._record["step"] = self._tree.counters[STEP]
+        if self._record["kind"] == SOLVED and not self._knows_a_move():
+            self._record["kind"] = OPEN
         self._is_open = bool(self._record["kind"] == OPEN)
         self._visits = int(self._record["visits"])
+
+    def _open_root(self, state: bytes, bounds: NDArray[np.uint8] | None) -> None:
+        """The node of the new state, with what is proven of it; `bounds` (R, 2) from elsewhere."""
+        tree = self._tree
+        for make_it_fit in (partial(make_room, tree, NO_NODE, 1), partial(clear, tree), None):
+            self._arrays.new.states[0] = np.frombuffer(state, np.uint64)
+            self._root = int(open_root(self._layout, self._lanes, tree, self._arrays))
+            if self._root != NO_NODE:
+                break
+            if make_it_fit is None:
+                raise SearchError("the memory of the agent is too small for this game's moves")
+            make_it_fit()
+        if bounds is not None:
+            scores = tree.scores[self._root]
+            scores[:, 0] = np.maximum(scores[:, 0], bounds[:, 0])
+            scores[:, 1] = np.minimum(scores[:, 1], bounds[:, 1])
+
+    def _knows_a_move(self) -> bool:
+        """Whether it is known by which move our role gets what it is proven to get."""
+        low, moves = int(self._bounds[0]), self.root_moves()
+        return low == 0 or len(moves) < 2 or any(move.low >= low for move in moves)
 
     def think(self, deadline: float, interrupted: Interrupted) -> None:
         """See `Thinker.think`."""
@@ -260,7 +285,7 @@ class NativeSearch:
         if not self._solves:
             return True
         low, high = self.score_bounds()
-        return low < high
+        return low < high or not self._knows_a_move()
 
     def _in_flight(self, available: float) -> int:
         """Simulations in flight: few while the tree is small, for they would repeat each other.

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ggp_agent.search.blocks import words_of_moves, words_of_statistics
-from ggp_agent.search.kernel import kernel, part
+from ggp_agent.search.kernel import entry, kernel, part
 from ggp_agent.search.memory import NO_BLOCK, ORDERS, prefetch, release
+from ggp_agent.search.proofs import words_of_proofs
 from ggp_agent.search.tree import (
+    EVER,
     FREE_LIST,
     FRESH,
     HAND,
@@ -95,6 +97,7 @@ def add_node(tree: Tree, states: U64, row: int, key: np.uint64) -> int:
     record.visits, record.step, record.kind = 0, counters[STEP], OPEN
     record.mover, record.count = 0, 0
     record.moves, record.stats, record.amaf = NO_BLOCK, NO_BLOCK, NO_BLOCK
+    record.proofs = NO_BLOCK
     for word in range(states.shape[1]):
         tree.states[node, word] = states[row, word]
     for role in range(len(tree.best)):
@@ -119,11 +122,14 @@ def recycle(tree: Tree, node: int) -> None:
         release(tree.pool, record.moves, words_of_moves(tree, record.count))
     if record.amaf != NO_BLOCK:
         release(tree.pool, record.amaf, record.amaf_words)
+    if record.proofs != NO_BLOCK:
+        release(tree.pool, record.proofs, words_of_proofs(tree, record.count))
     record.kind, record.stamp = UNUSED, record.stamp + 1
     record.chain = tree.counters[FREE_LIST]
     tree.counters[FREE_LIST] = node
     tree.counters[USED] -= 1
     tree.counters[RECYCLED] += 1
+    tree.counters[EVER] += 1
 
 
 @part
@@ -146,13 +152,14 @@ def lacks_room(tree: Tree, nodes: int) -> bool:
     return len(tree.nodes) - counters[USED] < nodes or tree.pool.free[ORDERS] < units
 
 
-@kernel
+@entry
 def make_room(tree: Tree, root: int, nodes: int) -> None:
     """Recycle until there is room again (see `lacks_room`), or everything was looked at.
 
     A hand goes round the nodes, which were added in the order of their age, and takes those that
-    the game has left behind or that have few visits: one at first, twice as many after a round
-    that did not find enough.
+    cost nothing to lose, for the game has left them behind or their scores are known and kept with
+    the moves that lead there; and those that have few visits: one at first, twice as many after a
+    round that did not find enough.
     """
     counters, seen = tree.counters, 0
     while lacks_room(tree, nodes) and seen < counters[FRESH]:
@@ -162,7 +169,7 @@ def make_room(tree: Tree, root: int, nodes: int) -> None:
         if hand + 1 >= counters[FRESH]:
             counters[HAND] = 0
         record = tree.nodes[hand]
-        useless = is_stale(tree, hand) or record.visits <= counters[LIMIT]
+        useless = is_stale(tree, hand) or record.kind != OPEN or record.visits <= counters[LIMIT]
         if useless and record.kind != UNUSED and hand != root:
             recycle(tree, hand)
     if seen > 0 and seen >= counters[FRESH]:

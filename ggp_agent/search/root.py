@@ -1,15 +1,20 @@
-"""What a tree knows of a role's moves at its root."""
+"""What a tree knows of its root: of a role's moves there, and of the way to the next one."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from forward_model.compiled import CompiledModel
+from gdl.state_machine import JointMove
 from ggp_agent.search.blocks import statistics
-from ggp_agent.search.edges import follow
+from ggp_agent.search.edges import joint_with, slot_by_joint
 from ggp_agent.search.final import RootMove
 from ggp_agent.search.memory import NO_BLOCK, UNIT
-from ggp_agent.search.tree import NO_NODE, TERMINAL, Tree
+from ggp_agent.search.proofs import note_children, proven
+from ggp_agent.search.tree import NO_NODE, SEVERAL, Tree
 
 
 def root_moves(
@@ -27,11 +32,36 @@ def root_moves(
     if record["stats"] == NO_BLOCK:
         return moves
     known = []
-    for entry, move in zip(statistics(tree, root)[1][low:high], moves, strict=True):
-        child = int(follow(tree, int(entry["child"]))) if record["mover"] == role else NO_NODE
-        if child != NO_NODE and solves:
-            bounds = tree.scores[child, role].tolist()
-            ends = bool(tree.nodes[child]["kind"] == TERMINAL)
-            move = replace(move, low=bounds[0], high=bounds[1], ends=ends)
-        known.append(replace(move, visits=int(entry["visits"]), total=float(entry["total"])))
+    if solves:
+        note_children(tree, root)
+    proofs = proven(tree, root)[low:high] if solves and record["mover"] in (role, SEVERAL) else None
+    for place, entry in enumerate(statistics(tree, root)[1][low:high]):
+        move = replace(moves[place], visits=int(entry["visits"]), total=float(entry["total"]))
+        if proofs is not None:
+            least, most, ends = proofs[place, role].tolist()
+            move = replace(move, low=least, high=most, ends=bool(ends))
+        known.append(move)
     return known
+
+
+def bounds_after(
+    tree: Tree, game: CompiledModel, root: int, joint_move: JointMove
+) -> NDArray[np.uint8] | None:
+    """What every role gets at least and at most (R, 2) after a joint move; None if not known."""
+    record, words, roles = tree.nodes[root], tree.pool.words, len(tree.best)
+    if record["stats"] == NO_BLOCK:
+        return None
+    start, joint, picks = int(record["moves"]) * UNIT, np.uint64(0), []
+    for role, move in enumerate(joint_move):
+        number = game.layout.span[role] + game.moves[role].index(move)
+        low, high = words[start + role : start + role + 2].tolist()
+        numbers = words[start + roles + 1 + low : start + roles + 1 + high].tolist()
+        if number not in numbers:
+            return None
+        picks.append(low + numbers.index(number))
+        joint = joint_with(joint, picks[-1])
+    if record["mover"] == SEVERAL:
+        slot = int(slot_by_joint(tree, root, joint))
+        return None if slot == NO_NODE else tree.edge_scores[slot].copy()
+    note_children(tree, root)
+    return proven(tree, root)[picks[record["mover"]], :, :2].astype(np.uint8)

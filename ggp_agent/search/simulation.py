@@ -16,6 +16,7 @@ from ggp_agent.search.expansion import expand
 from ggp_agent.search.kernel import direct, entry, kernel
 from ggp_agent.search.nodes import lacks_room, make_room, spare_more
 from ggp_agent.search.playout import is_any_playing, play_out
+from ggp_agent.search.proofs import note_children
 from ggp_agent.search.slots import COMPLETED, PLAYED, begin_simulations, end_simulations
 from ggp_agent.search.solver import prove
 from ggp_agent.search.tree import Tree
@@ -59,6 +60,8 @@ def simulate_batch(
         rollover = 0  # their paths would be in the way
         if is_any_playing(arrays, simulations):
             _finish(layout, lanes, tree, arrays, simulations, batch.playouts, 0)
+        if arrays.options.solver:
+            note_children(tree, root)  # nobody need have come by since something was proven of them
         make_room(tree, root, simulations)
     begun = start_at_root(tree, arrays, root, simulations)
     waiting, evaluations = begun, 0

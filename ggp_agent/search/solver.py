@@ -15,15 +15,21 @@ from __future__ import annotations
 import numpy as np
 
 from ggp_agent.search.arrays import Arrays
-from ggp_agent.search.blocks import entries
-from ggp_agent.search.edges import edge_by_joint, extend_joint, follow
+from ggp_agent.search.edges import extend_joint, slot_by_joint
 from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.memory import NO_BLOCK, UNIT, get_int, put_float
+from ggp_agent.search.proofs import (
+    high_of,
+    low_of,
+    note,
+    note_children,
+    note_joint,
+    settle,
+    tighten,
+)
 from ggp_agent.search.slots import NODE
 from ggp_agent.search.tree import (
-    CHILD,
     CLOSED,
-    ENTRY,
     GOAL_SUM,
     INVERSE_ROOT,
     MEAN,
@@ -31,38 +37,12 @@ from ggp_agent.search.tree import (
     NO_SUM,
     OPEN,
     SEVERAL,
-    SOLVED,
     Tree,
 )
 from propnet.layout import I32
 
 MOST_JOINT_MOVES = 100
 """Nodes with more joint moves are not looked through."""
-
-
-@part
-def _low(tree: Tree, child: int, role: int) -> int:
-    return int(tree.scores[child, role, 0]) if child != NO_NODE else 0
-
-
-@part
-def _high(tree: Tree, child: int, role: int) -> int:
-    if child == NO_NODE:
-        return int(tree.best[role])
-    return int(tree.scores[child, role, 1])
-
-
-@part
-def _tighten(tree: Tree, node: int, role: int, low: int, high: int) -> bool:
-    """Enter bounds where they say more than what is known."""
-    scores, changed = tree.scores, False
-    if low > scores[node, role, 0]:
-        scores[node, role, 0] = low
-        changed = True
-    if high < scores[node, role, 1] and high >= scores[node, role, 0]:
-        scores[node, role, 1] = high
-        changed = True
-    return changed
 
 
 @part
@@ -75,39 +55,37 @@ def _close(tree: Tree, node: int, pick: int) -> None:
 
 
 @kernel
-def _prove_by_one(tree: Tree, node: int, chance: int, children: I32) -> bool:
+def _prove_by_one(tree: Tree, node: int, chance: int) -> bool:
     """Bounds of a node in which one role has a choice; whether any has changed."""
+    if not note_children(tree, node):
+        return False
     record, words = tree.nodes[node], tree.pool.words
     mover = record.mover
     start = np.int64(record.moves) * UNIT
-    low, high = get_int(words, start + mover), get_int(words, start + mover + 1)
-    children_at = np.int64(record.stats) * UNIT + entries(record.count) + CHILD
+    first, last = get_int(words, start + mover), get_int(words, start + mover + 1)
     best_low, best_high = 0, 0
-    for pick in range(low, high):
-        child = follow(tree, get_int(words, children_at + ENTRY * pick))
-        children[pick] = child
-        best_low = max(best_low, _low(tree, child, mover))
-        best_high = max(best_high, _high(tree, child, mover))
+    for pick in range(first, last):
+        best_low = max(best_low, low_of(tree, node, pick, mover))
+        best_high = max(best_high, high_of(tree, node, pick, mover))
     changed = False
     if mover != chance:
-        changed = _tighten(tree, node, mover, best_low, best_high)
+        changed = tighten(tree, node, mover, best_low, best_high)
     own_low, own_high = tree.scores[node, mover, 0], tree.scores[node, mover, 1]
     known = own_low == own_high and tree.counters[GOAL_SUM] != NO_SUM
     for role in range(len(tree.best)):
         if role == mover and mover != chance:
             continue
-        least, most = np.int64(255), 0
-        for pick in range(low, high):
-            child = children[pick]
-            least = min(least, _low(tree, child, role))
-            settled = known and _low(tree, child, mover) < own_low
-            if mover == chance or not (settled or _high(tree, child, mover) < own_low):
-                most = max(most, _high(tree, child, role))
-        changed = _tighten(tree, node, role, least, most) or changed
+        least, most = np.int64(255), np.int64(0)
+        for pick in range(first, last):
+            least = min(least, low_of(tree, node, pick, role))
+            settled = known and low_of(tree, node, pick, mover) < own_low
+            if mover == chance or not (settled or high_of(tree, node, pick, mover) < own_low):
+                most = max(most, high_of(tree, node, pick, role))
+        changed = tighten(tree, node, role, least, most) or changed
     if mover != chance:
-        for pick in range(low, high):
-            highest = _high(tree, children[pick], mover)
-            settled = known and _low(tree, children[pick], mover) < own_low
+        for pick in range(first, last):
+            highest = high_of(tree, node, pick, mover)
+            settled = known and low_of(tree, node, pick, mover) < own_low
             lost = highest == 0 and own_high > 0
             if highest < own_low or settled or lost:
                 _close(tree, node, pick)
@@ -135,11 +113,16 @@ def _prove_by_several(tree: Tree, node: int, picks: I32, bounds: I32) -> bool:
         joint = np.uint64(0)
         for role in range(roles):
             joint = extend_joint(joint, picks[role])
-        child = follow(tree, edge_by_joint(tree, node, joint))
+        slot = slot_by_joint(tree, node, joint)
+        if slot != NO_NODE:
+            note_joint(tree, slot)
         for role in range(roles):
             pick = picks[role]
-            bounds[pick] = min(bounds[pick], _low(tree, child, role))
-            bounds[count + pick] = max(bounds[count + pick], _high(tree, child, role))
+            known = slot != NO_NODE
+            low = np.int64(tree.edge_scores[slot, role, 0]) if known else 0
+            high = np.int64(tree.edge_scores[slot, role, 1] if known else tree.best[role])
+            bounds[pick] = min(bounds[pick], low)
+            bounds[count + pick] = max(bounds[count + pick], high)
         for role in range(roles):  # the next joint move
             picks[role] += 1
             if picks[role] < get_int(words, start + role + 1):
@@ -147,14 +130,18 @@ def _prove_by_several(tree: Tree, node: int, picks: I32, bounds: I32) -> bool:
             picks[role] = get_int(words, start + role)
     changed = False
     for role in range(roles):
-        low, high = get_int(words, start + role), get_int(words, start + role + 1)
-        least, most = 0, 0
-        for pick in range(low, high):
+        first, last = get_int(words, start + role), get_int(words, start + role + 1)
+        least, most = np.int64(0), np.int64(0)
+        for pick in range(first, last):
+            note(tree, node, pick, role, bounds[pick], bounds[count + pick])
+            if record.proofs != NO_BLOCK:  # what was known of edges that are given up counts, too
+                bounds[pick] = low_of(tree, node, pick, role)
+                bounds[count + pick] = high_of(tree, node, pick, role)
             least = max(least, bounds[pick])
             most = max(most, bounds[count + pick])
-        changed = _tighten(tree, node, role, least, most) or changed
-        for pick in range(low, high):
-            if bounds[count + pick] < tree.scores[node, role, 0]:
+        changed = tighten(tree, node, role, least, most) or changed
+        for pick in range(first, last):
+            if bounds[count + pick] < tree.scores[node, role, 0] and record.proofs != NO_BLOCK:
                 _close(tree, node, pick)
     return changed
 
@@ -173,12 +160,7 @@ def prove(tree: Tree, arrays: Arrays, slot: int) -> None:
         if record.mover == SEVERAL:
             changed = _prove_by_several(tree, node, arrays.new.joint[0], arrays.scratch.moves)
         else:
-            changed = _prove_by_one(tree, node, arrays.options.chance, arrays.scratch.moves)
+            changed = _prove_by_one(tree, node, arrays.options.chance)
         if not changed:
             return
-        solved = True
-        for role in range(len(tree.best)):
-            if role != arrays.options.chance:
-                solved = solved and tree.scores[node, role, 0] == tree.scores[node, role, 1]
-        if solved:
-            record.kind = SOLVED
+        settle(tree, node, arrays.options.chance)

@@ -30,17 +30,20 @@ SEVERAL = -1
 STEPS_KEPT = 2
 """A node that was not touched for so many steps of the game is dropped."""
 
-NODE_BITS = 22
 MAX_NODES = 4_000_000
-NODE_MASK = (1 << NODE_BITS) - 1
-STAMP_MASK = (1 << (31 - NODE_BITS)) - 1
+EDGE_BITS = 31
+"""Of these an edge has as many as the tree's nodes need for the node's number, the others for the
+low bits of its stamp: it can be mistaken only after 2^31 nodes were recycled."""
+MOST_RECYCLED = 2**30
+"""A search that has recycled so many begins with an empty tree at the next state."""
 
-USED, FRESH, FREE_LIST, STEP, HAND, LIMIT, RECYCLED, GOAL_SUM, SHORT, SPARE = range(10)
+(USED, FRESH, FREE_LIST, STEP, HAND, LIMIT, RECYCLED, GOAL_SUM, SHORT, SPARE, EVER) = range(11)
 """What `counters` holds: nodes in use; nodes that were ever in use; the first of those to use
 again; steps of the game; where recycling goes on; up to how many visits it takes; nodes it took;
 what two rivals' goals have always added up to, ANY_SUM before the first end of a game, NO_SUM where
-they have not, or there are not two roles; blocks that could not be had since room was made; and how
-often a 32nd of the pool, the part that is kept free, was doubled for that."""
+they have not, or there are not two roles; blocks that could not be had since room was made; how
+often a 32nd of the pool, the part that is kept free, was doubled for that; and nodes that were
+recycled since the tree was empty."""
 
 ANY_SUM, NO_SUM = -1, -2
 MOST_SPARE = 4
@@ -73,8 +76,8 @@ node_type = np.dtype(
         ("stats", np.int32),  # block, from the second visit on
         ("amaf", np.int32),  # block: (tries, sum of rewards) of every move of the game, floats
         ("amaf_words", np.int32),  # size of that block
-        ("spare0", np.int32),  # up to a cache line
-        ("spare1", np.int32),
+        ("proofs", np.int32),  # block: what is proven of the moves, once anything is
+        ("spare1", np.int32),  # up to a cache line
         ("spare2", np.int32),
     ]
 )
@@ -105,9 +108,13 @@ class Tree(NamedTuple):
     """(power of two,) first node of every hash, NO_NODE where there is none"""
     edges: NDArray[Any]
     """(power of two,) of edge_type: a cache of the edges where several roles move"""
+    edge_scores: NDArray[np.uint8]
+    """(power of two, R, 2) what a role gets at least and at most by each of these edges"""
     pool: Pool
     counters: NDArray[np.int64]
-    """(10,) see USED"""
+    """(11,) see USED"""
+    node_bits: int
+    """bits of an edge that are the node's number"""
 
 
 def _records(array: NDArray[Any]) -> NDArray[Any]:
@@ -130,8 +137,10 @@ def new_tree(nodes: int, units: int, state_words: int, best: NDArray[np.uint8]) 
         best=best,
         buckets=np.full(slots, NO_NODE, np.int32),
         edges=_records(np.empty(max(16, slots // 4), edge_type)),
+        edge_scores=np.zeros((max(16, slots // 4), roles, 2), np.uint8),
         pool=new_pool(units),
-        counters=np.zeros(10, np.int64),
+        counters=np.zeros(11, np.int64),
+        node_bits=nodes.bit_length(),
     )
     clear(tree)
     return tree
