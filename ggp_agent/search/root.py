@@ -59,7 +59,8 @@ def bounds_after(
         if number not in numbers:
             return None
         picks.append(low + numbers.index(number))
-        joint = joint_with(joint, picks[-1])
+        with np.errstate(over="ignore"):
+            joint = joint_with(joint, picks[-1])
     if record["mover"] == SEVERAL:
         slot = int(slot_by_joint(tree, root, joint))
         return None if slot == NO_NODE else tree.edge_scores[slot].copy()
