@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -48,13 +49,27 @@ DEFAULT_AGENT = "default"
 _DECLARED = (
     Agent(
         "default",
-        "our own: AP with less greedy playouts, more of them, and proven scores",
+        "our own: AP with more playouts and proven scores, how greedy they are chosen by self-play",
         {
             "selection": "grave",
             "playout": "mast",
             "C": 0.3,
             "epsilon": 0.7,
             "FPU": 2.0,  # every move is tried before one again: no win at once is overlooked
+            "playouts": 4,
+            "solver": "on",
+            "self_play": math.inf,
+        },
+    ),
+    Agent(
+        "fixed",
+        "the same with parameters that stay as they are (the default of commit aea81e0)",
+        {
+            "selection": "grave",
+            "playout": "mast",
+            "C": 0.3,
+            "epsilon": 0.7,
+            "FPU": 2.0,
             "playouts": 4,
             "solver": "on",
         },

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import ggp_agent.search.selection  # noqa: F401  # it and all strategies declare parameters
+import ggp_agent.search.selection  # it and all strategies declare parameters
+import ggp_agent.tuning.start_clock  # noqa: F401  # likewise
 from ggp_agent.agents import Agent, find_agent
 from ggp_agent.tuning.tuned_parameters import check_tuning
 

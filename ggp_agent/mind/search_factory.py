@@ -9,11 +9,13 @@ from typing import TypeVar
 from forward_model.compiled import CompiledModel
 from forward_model.model import AnyModel
 from ggp_agent.agents import Agent
+from ggp_agent.mind.prepared import PreparedSearch
 from ggp_agent.mind.thinker import LegalThinker, Thinker
 from ggp_agent.protocol.worker_commands import AgentProfile
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.parallel import ParallelSearch, share_of, threads_of
 from ggp_agent.search.plain import PlainSearch
+from ggp_agent.tuning.evaluation import Weights
 from ggp_agent.tuning.self_adaptive import SelfAdaptive, adaptive
 from propnet.vectors import LANES
 
@@ -32,9 +34,24 @@ def make_thinker(model: AnyModel, role: int, agent: Agent, seed: int) -> Thinker
         return LegalThinker(model, role, random.Random(seed))
     if model.compiled is not None:
         model.compile()
-        return native_search(model.compiled, role, agent, seed)
+        return _search_of(model.compiled, role, agent, seed)
     tuner = adaptive(agent, len(model.role_names), LANES, seed)
     return _watched(PlainSearch(model, role, agent, seed, tuner), tuner)
+
+
+def _search_of(game: CompiledModel, role: int, agent: Agent, seed: int) -> Thinker:
+    """The native search, prepared by self-play where the agent wants that and has an opponent."""
+    players = len(game.moves) - (game.chance_role is not None)
+    if not agent.number("self_play") or players < 2 or agent["playout"] != "mast":
+        return native_search(game, role, agent, seed)
+
+    def make(chosen: Agent, evaluation: Weights | None) -> Thinker:
+        search = native_search(game, role, chosen, seed)
+        if evaluation is not None:
+            search.evaluate_by(*evaluation)
+        return search
+
+    return PreparedSearch(game, agent, seed, make)
 
 
 def native_search(

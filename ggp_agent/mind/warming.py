@@ -29,6 +29,7 @@ from ggp_agent.mind.tiny_game import TINY_GAME
 from ggp_agent.search.arrays import new_arrays
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.room import new_tree_for
+from ggp_agent.search.self_play import SelfPlay
 from ggp_agent.search.settings import settings_row
 from ggp_agent.search.simulation import Batch, simulate_batch
 from ggp_agent.system.child_process import die_with_parent
@@ -67,6 +68,7 @@ def warm_up(tuners: Iterable[str] = (), tell: Tell = log.info) -> None:
             wait_for_it()
             search.think(time.monotonic() + 3600, lambda: False)
             search.enter(machine.initial_state, ["a"])
+            _warm_up_self_play(machine.compiled)
 
 
 def _compile_batches(game: CompiledModel) -> None:
@@ -74,6 +76,14 @@ def _compile_batches(game: CompiledModel) -> None:
     layout, lanes = game.layout, new_lanes(game.layout, seed=0)
     tree, arrays = new_tree_for(game, _AGENT), new_arrays(game, _AGENT, seed=0)
     compile_for(simulate_batch, layout, lanes, tree, arrays, 0, Batch(1, 1, 1, 0))
+
+
+def _warm_up_self_play(game: CompiledModel) -> None:
+    self_play = SelfPlay(game, _AGENT, simulations=1, seed=0)
+    states = self_play.initial_states(1)
+    nodes, _, _ = self_play.see(states)
+    row = settings_row(_AGENT)[np.newaxis]
+    self_play.advance(states, self_play.search(nodes, row, np.ones(1, np.bool_), 1))
 
 
 def _warm_up_tuners(tuners: Iterable[str]) -> None:

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from forward_model.compiled import CompiledModel
 from ggp_agent.agents import Agent
-from ggp_agent.search.evaluation import Evaluation, new_evaluation
 from ggp_agent.search.played_moves import PlayedMoves, new_played_moves
 from ggp_agent.search.roots import Roots, new_roots
 from ggp_agent.search.scoring import GROUP
 from ggp_agent.search.settings import Settings, new_settings
 from ggp_agent.search.slots import Slots, new_slots
 from ggp_agent.search.strategies.dispatch import Options, options_of
+from ggp_agent.search.strategies.evaluation import Evaluation, new_evaluation
 from ggp_agent.search.strategies.grave import AmafReferences, new_amaf_references
 from ggp_agent.search.strategies.mast import GreedyLanes, new_greedy_lanes
 from ggp_agent.search.strategies.move_history import MoveHistory, new_move_history

@@ -26,7 +26,7 @@ from ggp_agent.search.memory import ORDERS, UNIT
 from ggp_agent.search.nodes import make_room
 from ggp_agent.search.room import new_tree_for
 from ggp_agent.search.root import bounds_after, root_moves
-from ggp_agent.search.settings import F64, FixedSettings, Tuner, heads
+from ggp_agent.search.settings import F32, F64, FixedSettings, Tuner, heads
 from ggp_agent.search.simulation import Batch, simulate_batch
 from ggp_agent.search.stopping import (
     Interrupted,
@@ -35,7 +35,7 @@ from ggp_agent.search.stopping import (
     seconds_left,
     stop_reasons,
 )
-from ggp_agent.search.strategies import dispatch
+from ggp_agent.search.strategies import dispatch, evaluation
 from ggp_agent.search.trace import Trace, principal_variation
 from ggp_agent.search.tree import (
     EVER,
@@ -159,6 +159,10 @@ class NativeSearch:
         """Whether it is known by which move our role gets what it is proven to get."""
         low, moves = int(self._bounds[0]), self.root_moves()
         return low == 0 or len(moves) < 2 or any(move.low >= low for move in moves)
+
+    def evaluate_by(self, weights: F32, bias: F32) -> None:
+        """Evaluate states at cut playouts by these weights (R, F) and biases (R,) from now on."""
+        evaluation.learn(self._arrays.evaluation, weights, bias)
 
     def think(self, deadline: float, interrupted: Interrupted) -> None:
         """See `Thinker.think`."""

@@ -18,6 +18,7 @@ from gdl.state_machine import JointMove, Move, State
 from ggp_agent.agents import Agent
 from ggp_agent.search.final import choose_move, put_together
 from ggp_agent.search.native import NativeSearch
+from ggp_agent.search.settings import F32
 from ggp_agent.search.stopping import Interrupted
 from ggp_agent.search.trace import Trace, together
 from ggp_agent.system.cores import cores
@@ -53,6 +54,11 @@ class ParallelSearch:
         """See `Thinker.enter`."""
         for search in self._searches:
             search.enter(state, joint_move)
+
+    def evaluate_by(self, weights: F32, bias: F32) -> None:
+        """See `NativeSearch.evaluate_by`."""
+        for search in self._searches:
+            search.evaluate_by(weights, bias)
 
     def think(self, deadline: float, interrupted: Interrupted) -> None:
         """See `Thinker.think`; as soon as one tree has nothing left to find out, all stop."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from ggp_agent.search.arrays import TRANSITIONS, Arrays
-from ggp_agent.search.evaluation import cut_playouts, evaluate_cut, first_cut
 from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.played_moves import highest, keep_goals, note_moves
 from ggp_agent.search.slots import AT_LEAF, PLAYED, PLAYING
 from ggp_agent.search.strategies import dispatch
+from ggp_agent.search.strategies.evaluation import cut_playouts, evaluate_cut, first_cut
 from ggp_agent.search.tree import NO_NODE, OPEN, Tree, copy_state
 from propnet import kernels
 from propnet.layout import I32, Lanes, Layout

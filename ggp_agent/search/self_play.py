@@ -17,19 +17,20 @@ from forward_model.compiled import CompiledModel
 from ggp_agent.agents import Agent
 from ggp_agent.search.arrays import Arrays, new_arrays
 from ggp_agent.search.blocks import entries
-from ggp_agent.search.evaluation import Evaluation, learn
 from ggp_agent.search.expansion import open_states
 from ggp_agent.search.kernel import entry
-from ggp_agent.search.memory import NO_BLOCK, UNIT, get_float, get_int
+from ggp_agent.search.memory import NO_BLOCK, ORDERS, UNIT, get_float, get_int
 from ggp_agent.search.random_numbers import random_below
 from ggp_agent.search.settings import F32
 from ggp_agent.search.simulation import Batch, simulate_batch
 from ggp_agent.search.strategies import dispatch
+from ggp_agent.search.strategies.evaluation import Evaluation, learn
 from ggp_agent.search.tree import (
     CLOSED,
     ENTRY,
     MEAN,
     TERMINAL,
+    USED,
     VISITS,
     Tree,
     clear,
@@ -39,10 +40,12 @@ from propnet import kernels
 from propnet.layout import I32, U64, Lanes, Layout, new_lanes
 from propnet.vectors import LANES
 
-GROUP = 8
-"""simulations in flight of a search"""
-SEARCHES = LANES // GROUP
-"""searches at once"""
+SEARCHES = 64
+"""searches at once, at most"""
+MEMORY_SHARE = 4
+"""one in so many of the bytes that a match's tree may have, at most"""
+MOST_IN_FLIGHT = 32
+"""simulations of a search in flight, at most; fewer where many searches share the lanes"""
 
 
 @entry
@@ -100,16 +103,17 @@ class SelfPlay:
     """Small searches, `SEARCHES` of them at once, and the games that they play."""
 
     def __init__(self, game: CompiledModel, agent: Agent, simulations: int, seed: int) -> None:
-        """`simulations` per move, by searches like the agent's; in multiples of `GROUP`."""
+        """Searches like the agent's, of at most so many simulations per move."""
         self.game, self._layout = game, game.layout
-        self._batches = max(1, simulations // GROUP)
         self._lanes = new_lanes(self._layout, seed)
         self._arrays = new_arrays(game, agent, seed, tags=1)
-        words = len(self._layout.initial) + 1
+        words, moves = len(self._layout.initial) + 1, len(self._layout.legal)
         best = np.array([round(100 * reward) for reward in game.best_rewards], np.uint8)
-        nodes = SEARCHES * (self._batches + 4) * GROUP
-        usual = min(256, len(self._layout.legal)) * 10 + 4 * len(self._layout.legal)
-        self._tree = new_tree(nodes, max(4096, nodes * usual // (4 * UNIT)), words, best)
+        nodes = SEARCHES * (simulations + 4 * MOST_IN_FLIGHT)
+        usual = 4 * min(200, moves) + moves // 5 + 4 * UNIT
+        memory = int(agent.number("memory")) * 2**20 // MEMORY_SHARE
+        units = min(nodes * usual // UNIT, memory // (4 * UNIT))
+        self._tree = new_tree(nodes, max(4096, units), words, best)
         dispatch.forget_all(self._arrays)
 
     @property
@@ -148,20 +152,31 @@ class SelfPlay:
         choices[~ended] = counted
         return nodes, goals, choices
 
-    def search(self, nodes: I32, settings: F32, at_random: NDArray[np.bool_]) -> I32:
+    def search(
+        self, nodes: I32, settings: F32, at_random: NDArray[np.bool_], simulations: int
+    ) -> I32:
         """Search from nodes (n,) that were just seen, with settings (n, P) for each.
 
-        Returns every role's choices (n, R).
+        Returns every role's choices (n, R); see `pick_moves`.
         """
-        count = len(nodes)
-        arrays, batch = self._arrays, Batch(count * GROUP, GROUP, 1, 0)
-        arrays.slots.root[: count * GROUP] = np.repeat(nodes, GROUP)
+        count, arrays = len(nodes), self._arrays
+        group = min(MOST_IN_FLIGHT, LANES // count)
+        batch = Batch(count * group, group, 1, 0)
+        arrays.slots.root[: count * group] = np.repeat(nodes, group)
         arrays.settings.values[:count] = settings[:, np.newaxis]
-        for _ in range(self._batches):
+        for _ in range(max(1, simulations // group)):
+            if not self._has_room(count * group):
+                break
             simulate_batch(self._layout, self._lanes, self._tree, arrays, int(nodes[0]), batch)
         picks = np.zeros((count, len(self.game.moves)), np.int32)
         pick_moves(self._layout, self._tree, arrays, nodes, at_random, picks)
         return picks
+
+    def _has_room(self, simulations: int) -> bool:
+        """Whether so many more fit: nothing may be recycled, for it could be another's root."""
+        tree = self._tree
+        pool_left = tree.pool.free[ORDERS] > len(tree.pool.order) >> 4
+        return bool(pool_left and len(tree.nodes) - tree.counters[USED] >= simulations)
 
     def advance(self, states: U64, picks: I32) -> None:
         """Replace states (n, words) by those after joint moves (n, R)."""

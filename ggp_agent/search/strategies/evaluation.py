@@ -5,7 +5,7 @@ brings to a role is then 1 / (1 + exp(-(b + w))), where w is the sum of the weig
 that are true, in whole percents, as goals are.  A playout that comes to the end of the game before
 counts as ever.  (R. Lorentz, "Amazons discover Monte-Carlo", 2008, cut playouts first.)
 
-Nothing is cut as long as nothing has been learnt; `ggp_agent.tuning.rehearsal` learns.
+Nothing is cut as long as nothing has been learnt; `ggp_agent.tuning.start_clock` learns.
 Letters: R roles, F fluents, L 512 lanes.
 """
 

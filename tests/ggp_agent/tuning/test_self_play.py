@@ -1,0 +1,240 @@
+"""Self-play: whose moves are searched with which settings, what is learnt, and what is chosen."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import pytest
+
+from ggp_agent.agents import Agent, find_agent
+from ggp_agent.mind.prepared import PreparedSearch, seconds_for
+from ggp_agent.mind.search_factory import make_thinker
+from ggp_agent.search.blocks import statistics
+from ggp_agent.search.self_play import SEARCHES, SelfPlay
+from ggp_agent.search.settings import settings_row
+from ggp_agent.search.strategies import evaluation
+from ggp_agent.tuning.evaluation import fit
+from ggp_agent.tuning.self_play import Positions, Scores, SelfPlayGames, Size
+from ggp_agent.tuning.start_clock import choose_by_self_play
+from tests.ggp_agent.search.positions import GUARD, machine_of, native, position, search_on
+
+SMALL = Size(32, 16)
+
+
+def agent(*settings: str) -> Agent:
+    return find_agent("default").with_settings(["memory=64", *settings])
+
+
+def never() -> bool:
+    return False
+
+
+def games_of(game: str, *settings: str) -> SelfPlayGames:
+    return SelfPlayGames(machine_of(game).compiled, agent(*settings), 1)
+
+
+def play(games: SelfPlayGames, entrants: list[Agent], wanted: int, size: Size = SMALL) -> Scores:
+    """Play until so many games have come to an end."""
+    end = games.finished + wanted
+    return games.play(entrants, size, time.monotonic() + GUARD, lambda: games.finished >= end)
+
+
+def test_searches_side_by_side_know_nothing_of_each_other() -> None:
+    machine = machine_of("ticTacToe")
+    search = SelfPlay(machine.compiled, agent("in_flight=512"), 64, 1)
+    states = search.initial_states(SEARCHES)
+    nodes, goals, choices = search.see(states)
+    assert len(set(nodes.tolist())) == SEARCHES  # the same state, and yet as many nodes
+    assert (goals == 255).all()
+    assert (choices == [9, 1]).all()
+    row = np.tile(settings_row(agent()), (SEARCHES, 1))
+    search.search(nodes, row, np.zeros(SEARCHES, np.bool_), 64)
+    visits = search._tree.nodes["visits"][nodes]
+    assert (visits == 64).all()
+    tags = search._tree.states[: int(search._tree.counters[1]), -1]
+    assert set(tags.tolist()) == set(range(SEARCHES))
+
+
+def test_a_search_has_its_own_settings() -> None:
+    machine = machine_of("ticTacToe")
+    search = SelfPlay(machine.compiled, agent(), 256, 1)
+    nodes, _, _ = search.see(search.initial_states(16))
+    rows = np.tile(settings_row(agent()), (16, 1))
+    rows[8:] = settings_row(agent("T=inf", "epsilon=1"))  # the tree's moves at random, too
+    search.search(nodes, rows, np.zeros(16, np.bool_), 256)
+    spread = [np.std(statistics(search._tree, node)[1]["visits"][:9]) for node in nodes.tolist()]
+    assert min(spread[:8]) > max(spread[8:])
+
+
+@pytest.mark.parametrize(
+    "game", ["ticTacToe", "biddingTicTacToe", "ticTacToe3Player", "rockPaperScissors"]
+)
+def test_games_are_played_to_their_ends(game: str) -> None:
+    games, machine = games_of(game), machine_of(game)
+    scores = play(games, [agent(), agent("epsilon=0.2")], 40)
+    assert games.finished >= 40
+    assert scores.games.sum() == games.finished * len(machine.roles)
+    assert 0 < scores.totals.sum() <= scores.games.sum()
+    states = [state.tobytes() for state in games.positions.states]
+    assert machine.initial_state in states
+    assert not any(machine.is_terminal(state) for state in states)
+
+
+def test_the_better_entrant_scores_more() -> None:
+    bad = agent("T=inf", "epsilon=1")
+    scores = play(games_of("ticTacToe"), [agent(), bad], 150)
+    assert scores.means[0] > 0.6 > 0.4 > scores.means[1]
+    assert scores.games.tolist() == [scores.games[0]] * 2
+
+
+def test_positions_tell_what_a_fluent_is_worth() -> None:
+    random = np.random.default_rng(1)
+    bits = random.random((4000, 70)) < 0.3
+    chances = 1 / (1 + np.exp(-(2.0 * bits[:, 3] - 1.0 * bits[:, 69])))
+    wins = (random.random(4000) < chances).astype(float)
+    padded = np.zeros((4000, 128), np.bool_)
+    padded[:, :70] = bits
+    words = np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+    positions = Positions(list(words), [np.array([win, 1 - win]) for win in wins])
+    found = fit(positions, 70, random)
+    assert found is not None
+    weights, bias = found
+    assert weights[0, 3] == pytest.approx(2.0, abs=0.35)
+    assert weights[0, 69] == pytest.approx(-1.0, abs=0.35)
+    assert np.abs(np.delete(weights[0], [3, 69])).max() < 0.5
+    assert weights[1] == pytest.approx(-weights[0], abs=0.01)
+    assert bias[1] == pytest.approx(-bias[0], abs=0.01)
+    few = Positions(positions.states[:900], positions.rewards[:900])
+    assert fit(few, 70, random) is None
+
+
+class TestCutPlayouts:
+    """What a playout brings that is cut after so many moves."""
+
+    def test_a_playout_that_is_cut_at_once_brings_the_leafs_value(self) -> None:
+        game = "ticTacToe"
+        machine = machine_of(game)
+        fluents = machine.compiled.layout.fluents
+        weights = np.random.default_rng(1).normal(0, 1, (2, fluents)).astype(np.float32)
+        bias = np.array([0.3, -0.2], np.float32)
+        search = native(game, 0, in_flight=1, simulations=9, cut=0, FPU=100.0, playout="mast")
+        search.evaluate_by(weights, bias)
+        search_on(search)
+        for move in search.root_moves():
+            assert move.visits == 1
+            state = machine.next_state(
+                machine.initial_state, (move.move, machine.legal_moves(machine.initial_state, 1)[0])
+            )
+            true = np.unpackbits(np.frombuffer(state, np.uint8), bitorder="little")[:fluents]
+            value = 1 / (1 + math.exp(-(float(weights[0] @ true) + 0.3)))
+            assert move.total == pytest.approx(round(100 * value) / 100, abs=0.0101)
+
+    def test_the_end_of_the_game_before_the_cut_counts_as_ever(self) -> None:
+        start = "(control x) (mark 2 2 x) (mark 1 1 o) (mark 3 3 x) (mark 1 3 o)"
+        state = position("ticTacToe", start)
+        totals = []
+        for cut in (math.inf, 5.0):  # no more than four moves are left after the first
+            search = native("ticTacToe", 0, in_flight=1, simulations=300, cut=cut, playout="mast")
+            search.evaluate_by(
+                np.full((2, machine_of("ticTacToe").compiled.layout.fluents), 9.0, np.float32),
+                np.zeros(2, np.float32),
+            )
+            search_on(search, state)
+            totals.append([move.total for move in search.root_moves()])
+        assert totals[0] == totals[1]
+
+    def test_nothing_is_cut_before_anything_is_learnt(self) -> None:
+        moves = []
+        for cut in (math.inf, 1.0):
+            search = native("ticTacToe", 0, in_flight=1, simulations=300, cut=cut, playout="mast")
+            search_on(search)
+            moves.append([(move.visits, move.total) for move in search.root_moves()])
+        assert moves[0] == moves[1]
+
+    def test_playouts_of_a_batch_are_cut_by_their_own_settings(self) -> None:
+        search = native("ticTacToe", 0, cut=2.0, playout="mast", simulations=4000)
+        search.evaluate_by(
+            np.zeros((2, machine_of("ticTacToe").compiled.layout.fluents), np.float32),
+            np.zeros(2, np.float32),
+        )
+        search_on(search)
+        trace = search.trace()
+        moves_of_playouts = trace.visited_nodes - trace.mean_depth * trace.simulations
+        assert moves_of_playouts <= 2.01 * trace.simulations
+        assert not search._arrays.evaluation.cut.any() or search._arrays.evaluation.is_known[0]
+
+
+class TestChoice:
+    """What is done with a start clock."""
+
+    @pytest.mark.parametrize(("games", "chosen"), [(200, "0.2"), (8, "0.7")])
+    def test_what_wins_clearly_is_chosen(
+        self, monkeypatch: pytest.MonkeyPatch, games: int, chosen: str
+    ) -> None:
+        def scripted(
+            self: SelfPlayGames, entrants: list[Agent], *rest: object, **more: object
+        ) -> Scores:
+            shares = [0.7 if entrant["epsilon"] == 0.2 else 0.45 for entrant in entrants]
+            return Scores(games * np.array(shares), np.full(len(entrants), float(games)))
+
+        monkeypatch.setattr(SelfPlayGames, "play", scripted)
+        machine = machine_of("ticTacToe")
+        choice = choose_by_self_play(machine.compiled, agent(), 1, time.monotonic() + 9, never)
+        assert choice.report["epsilon"]["chosen"] == chosen  # type: ignore[index]
+        assert str(choice.agent["epsilon"]) == chosen
+        assert choice.evaluation is None  # there are no positions to learn from
+
+    def test_without_time_everything_stays_as_it_is(self) -> None:
+        machine = machine_of("ticTacToe")
+        choice = choose_by_self_play(machine.compiled, agent(), 1, time.monotonic() - 1, never)
+        assert choice.agent == agent()
+        assert choice.evaluation is None
+
+    def test_an_interruption_ends_it(self) -> None:
+        machine = machine_of("ticTacToe")
+        asked = iter([False] * 20 + [True] * 10**6)
+        choice = choose_by_self_play(
+            machine.compiled, agent(), 1, time.monotonic() + GUARD, lambda: next(asked)
+        )
+        assert choice.agent == agent()
+
+    def test_a_match_begins_with_it(self) -> None:
+        machine = machine_of("ticTacToe")
+        thinker = make_thinker(machine, 0, agent("threads=1", "self_play=2.5"), 1)
+        assert isinstance(thinker, PreparedSearch)
+        thinker.think(time.monotonic() + 4, never)
+        report = thinker.report()
+        assert "epsilon" in report["self_play"]  # type: ignore[operator]
+        assert "self_play" not in thinker.report()
+        move = thinker.choose()
+        assert move in machine.legal_moves(machine.initial_state, 0)
+        joint = (move, machine.legal_moves(machine.initial_state, 1)[0])
+        thinker.enter(machine.next_state(machine.initial_state, joint), joint)
+        thinker.think(time.monotonic() + 0.05, never)
+        assert "self_play" not in thinker.report()
+
+    def test_a_match_that_has_begun_is_not_held_up(self) -> None:
+        machine = machine_of("ticTacToe")
+        thinker = make_thinker(machine, 1, agent("threads=1"), 1)
+        joint = tuple(machine.legal_moves(machine.initial_state, role)[0] for role in (0, 1))
+        thinker.enter(machine.next_state(machine.initial_state, joint), joint)
+        thinker.think(time.monotonic() + 0.3, lambda: False)
+        assert "self_play" not in thinker.report()
+
+    def test_who_takes_how_much(self) -> None:
+        assert seconds_for(agent()) == math.inf
+        assert seconds_for(agent("seconds=0.2")) == 0.2
+        assert seconds_for(agent("simulations=100")) == 0
+        assert seconds_for(agent("simulations=100", "self_play=5")) == 5
+        assert seconds_for(find_agent("ap")) == 0
+
+    def test_only_agents_that_want_it_and_have_an_opponent(self) -> None:
+        for game, name in (("ticTacToe", "ap"), ("eightPuzzle", "default")):
+            thinker = make_thinker(machine_of(game), 0, find_agent(name), 1)
+            assert not isinstance(thinker, PreparedSearch)
+
+
+def test_the_parameter_cut_is_the_strategies_business() -> None:
+    assert settings_row(agent("cut=3"))[evaluation.CUT] == 3
