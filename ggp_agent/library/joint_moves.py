@@ -32,7 +32,7 @@ def write_joint_moves(joint_moves: Iterable[JointMove], sheet: RuleSheet) -> str
 def position_after(
     machine: StateMachine, sheet: RuleSheet, joint_moves: Iterable[JointMove]
 ) -> State:
-    """The state after joint moves from the initial state.  Raises `GameError` for an illegal one."""
+    """The state to which joint moves lead.  Raises `GameError` where one is not legal."""
     state = machine.initial_state
     for number, joint in enumerate(joint_moves, 1):
         if len(joint) != len(machine.roles):

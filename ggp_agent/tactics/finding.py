@@ -18,28 +18,36 @@ from ggp_agent.library.games import Game
 from ggp_agent.library.joint_moves import write_joint_moves
 from ggp_agent.library.playthroughs import random_game
 from ggp_agent.tactics.positions import KINDS, ONLY_MOVE, WIN_IN_2, WIN_IN_3, Position
-from ggp_agent.tactics.proof import Proof, TooManyStates
+from ggp_agent.tactics.proof import (
+    Proof,
+    StateLimitError,
+    losing_moves,
+    proof_of_loss,
+    proof_of_win,
+)
 
 LAST_STATES = 8
-"""So many states before the end of a random game are looked at, that is where most is at stake,"""
+"""So many states before the end of a random game are looked at, for there most is at stake,"""
 OTHER_STATES = 4
 """and so many of the others."""
 LONGEST = 100
-"""Games that last longer are left: their positions would be long to write, and to replay."""
+"""No position is more joint moves away from the start: its line would be long."""
 LEAST_MOVES = 3
 """A role with fewer is not asked: less than half of them shall be good."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is done to find positions."""
+    """How much is done to find the positions of a game."""
 
     count: int = 12
     """positions"""
-    games: int = 400
-    """random games at most"""
-    states: int = 200_000
-    """at most that one exhaustive search looks at"""
+    random_games: int = 400
+    """at most"""
+    states: int = 60_000
+    """that one exhaustive search looks at, at most"""
+    all_states: int = 4_000_000
+    """that all of them look at, about"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,134 +60,148 @@ class Answer:
     good: tuple[Any, ...]
 
 
-def find_positions(
-    machine: StateMachine, game: Game, sheet: RuleSheet, seed: int, effort: Effort
-) -> Iterator[Position]:
-    """Positions of a game, each from another random game; at most a third of them of each kind,
-    as long as there are others to be found.
-    """
-    share, kinds = -(-effort.count // len(KINDS)), Counter[str]()
-    spare: list[Position] = []
-    for number in range(effort.games):
-        position = _in_random_game(machine, game, sheet, seed * 10_000 + number, effort)
-        if position is None:
-            continue
-        if kinds[position.kind] == share:
-            spare.append(position)
-            continue
-        kinds[position.kind] += 1
-        yield position
-        if kinds.total() == effort.count:
-            return
-    yield from spare[: effort.count - kinds.total()]
+class Finder:
+    """Finds positions of one game."""
 
+    def __init__(
+        self, machine: StateMachine, game: Game, sheet: RuleSheet, effort: Effort | None = None
+    ) -> None:
+        self._machine, self._game, self._sheet = machine, game, sheet
+        self._effort = effort or Effort()
+        self._at_once = game.kind == "simultaneous"
+        self._looked_at = 0
+        self._known: set[tuple[Any, int]] = set()
 
-def _in_random_game(
-    machine: StateMachine, game: Game, sheet: RuleSheet, seed: int, effort: Effort
-) -> Position | None:
-    steps = list(random_game(machine, seed, LONGEST + 1))
-    if len(steps) > LONGEST or steps[-1][1] is not None:
+    def find(self, seed: int) -> Iterator[Position]:
+        """Positions, each from another random game.
+
+        No state is looked at twice.  Of each kind there are no more than a third, as long as
+        others are to be found.
+        """
+        effort, kinds, spare = self._effort, Counter[str](), list[Position]()
+        share = -(-effort.count // len(KINDS))
+        self._looked_at, self._known = 0, set()
+        for number in range(effort.random_games):
+            position = self._in_random_game(seed + number)
+            if position is not None and kinds[position.kind] == share:
+                spare.append(position)
+            elif position is not None:
+                kinds[position.kind] += 1
+                yield position
+            if kinds.total() == effort.count or self._looked_at > effort.all_states:
+                break
+        yield from spare[: effort.count - kinds.total()]
+
+    def _in_random_game(self, seed: int) -> Position | None:
+        machine = self._machine
+        steps = list(random_game(machine, seed, LONGEST))
+        joint_moves: list[JointMove] = [joint for _, joint in steps if joint is not None]
+        for index in _indices(len(steps) - 1, machine.is_terminal(steps[-1][0]), Random(seed)):
+            state = steps[index][0]
+            for role in range(len(machine.roles)):
+                moves = machine.legal_moves(state, role)
+                is_player = role != machine.chance_role
+                if len(moves) < LEAST_MOVES or not is_player or (state, role) in self._known:
+                    continue
+                self._known.add((state, role))
+                answer = self.prove(state, role)
+                if answer is not None and 2 * len(answer.good) < len(moves):
+                    return self._position(answer, role, seed, joint_moves[:index], len(moves))
         return None
-    at_once = game.kind == "simultaneous"
-    states = [state for state, _ in steps[:-1]]
-    joint_moves: list[JointMove] = [joint for _, joint in steps if joint is not None]
-    for index in _indices(len(states), Random(seed)):
-        for role in range(len(machine.roles)):
-            moves = machine.legal_moves(states[index], role)
-            if len(moves) < LEAST_MOVES or role == machine.chance_role:
+
+    def _position(
+        self, answer: Answer, role: int, seed: int, joint_moves: list[JointMove], legal: int
+    ) -> Position:
+        return Position(
+            game=self._game.key,
+            role=self._sheet.write(self._machine.roles[role]),
+            kind=answer.kind,
+            plies=answer.plies,
+            horizon=answer.horizon,
+            seed=seed,
+            legal=legal,
+            good=tuple(map(self._sheet.write, answer.good)),
+            moves=write_joint_moves(joint_moves, self._sheet),
+        )
+
+    def prove(self, state: Any, role: int) -> Answer | None:
+        """What there is to find in a state that is not over.
+
+        That is a win in 2 or 3 own moves, or else the only moves that don't lose; None where there
+        is nothing, or it takes too many states to know.
+        """
+        machine, most = self._machine, self._effort.states
+        proofs = [proof_of_win(machine, role, most)]
+        try:
+            win = self._win(proofs[0], state)
+            if win is not None:
+                return win if win.kind else None
+            if len(machine.roles) != 2 or len(machine.legal_moves(state, 1 - role)) > 1:
+                return None  # nobody loses by force
+            proofs.append(proof_of_loss(machine, role, most))
+            return self._only_moves(proofs[1], state, role)
+        except StateLimitError:
+            return None
+        finally:
+            self._looked_at += sum(proof.states for proof in proofs)
+
+    def _win(self, proof: Proof, state: Any) -> Answer | None:
+        """The shortest win, with an empty kind if it takes no more than one own move."""
+        for plies in range(1, (3 if self._at_once else 5) + 1):
+            good = proof.forcing_moves(state, plies)
+            own_moves = plies if self._at_once else (plies + 1) // 2
+            if not good:
                 continue
-            answer = prove(machine, states[index], role, at_once, effort.states)
-            if answer is not None and 2 * len(answer.good) < len(moves):
-                return Position(
-                    game=game.key,
-                    role=sheet.write(machine.roles[role]),
-                    kind=answer.kind,
-                    plies=answer.plies,
-                    horizon=answer.horizon,
-                    seed=seed,
-                    legal=len(moves),
-                    good=tuple(map(sheet.write, answer.good)),
-                    moves=write_joint_moves(joint_moves[:index], sheet),
-                )
-    return None
+            if own_moves == 1:
+                return Answer("", plies, plies, tuple(good))
+            horizon, further = plies, plies + (1 if self._at_once else 2)
+            with suppress(StateLimitError):  # who wins a move later has found something, too
+                good = proof.forcing_moves(state, further)
+                horizon = further
+            kind = WIN_IN_2 if own_moves == 2 else WIN_IN_3
+            return Answer(kind, plies, horizon, tuple(good))
+        return None
+
+    def _only_moves(self, proof: Proof, state: Any, role: int) -> Answer | None:
+        moves = self._machine.legal_moves(state, role)
+        for plies in (2, 4):
+            lost = losing_moves(proof, state, role, plies)
+            if len(lost) == len(moves):
+                return None
+            if 2 * len(lost) > len(moves):
+                horizon = plies + 2
+                lost = losing_moves(proof, state, role, horizon)
+                good = tuple(move for move in moves if move not in lost)
+                return Answer(ONLY_MOVE, plies, horizon, good) if good else None
+        return None
 
 
-def _indices(states: int, dice: Random) -> list[int]:
-    """Which states of a random game are looked at, in random order."""
-    last = list(range(max(0, states - LAST_STATES), states))
-    others = list(range(last[0])) if last else []
-    chosen = last + dice.sample(others, min(OTHER_STATES, len(others)))
+def _indices(states: int, is_over: bool, dice: Random) -> list[int]:
+    """Which of the first states of a random game are looked at, in random order."""
+    first = max(0, states - LAST_STATES) if is_over else states
+    chosen = list(range(first, states))
+    others = min(first, LAST_STATES + OTHER_STATES - len(chosen))
+    chosen += dice.sample(range(first), min(others, OTHER_STATES) if is_over else others)
     dice.shuffle(chosen)
     return chosen
 
 
-def prove(
-    machine: StateMachine, state: Any, role: int, at_once: bool, most_states: int
-) -> Answer | None:
-    """What there is to find for a role in a state that is not over: a win in 2 or 3 own moves, or
-    the only moves that don't lose; None where there is nothing, or it takes too many states.
-
-    `at_once` says that the game's players move at once, so that an own move is a ply, not two.
-    """
-    try:
-        win = _win(machine, state, role, at_once, most_states)
-        if win is not None:
-            return win if win.plies > 1 else None
-        return _only_moves(machine, state, role, most_states)
-    except TooManyStates:
-        return None
-
-
-def _win(
-    machine: StateMachine, state: Any, role: int, at_once: bool, most_states: int
-) -> Answer | None:
-    proof = Proof(machine, role, lambda rewards: rewards[role] >= 1, most_states)
-    for plies in range(1, (3 if at_once else 5) + 1):
-        good = proof.forcing_moves(state, plies)
-        if good and plies == 1:
-            return Answer("", plies, plies, tuple(good))
-        own_moves = plies if at_once else plies // 2 + 1
-        if good and own_moves > 1:
-            horizon = plies
-            with suppress(TooManyStates):  # who wins a move later has found something, too
-                good = proof.forcing_moves(state, plies + (1 if at_once else 2))
-                horizon = plies + (1 if at_once else 2)
-            return Answer(WIN_IN_2 if own_moves == 2 else WIN_IN_3, plies, horizon, tuple(good))
-    return None
-
-
-def _only_moves(machine: StateMachine, state: Any, role: int, most_states: int) -> Answer | None:
-    """Only with two players, one of whom moves: else nobody loses by force."""
-    if len(machine.roles) != 2 or len(machine.legal_moves(state, 1 - role)) > 1:
-        return None
-    proof = proof_of_loss(machine, role, most_states)
+def is_proven(machine: StateMachine, position: Position, state: Any) -> bool:
+    """Whether an exhaustive search finds just what a position of the suite says."""
+    role, said = position.role_number(machine), position.good_moves()
     moves = machine.legal_moves(state, role)
-    for plies in (2, 4):
-        lost = losing_moves(machine, proof, state, role, plies)
-        if len(lost) == len(moves):
-            return None
-        if 2 * len(lost) > len(moves):
-            horizon = plies + 2
-            lost = losing_moves(machine, proof, state, role, horizon)
-            good = tuple(move for move in moves if move not in lost)
-            return Answer(ONLY_MOVE, plies, horizon, good) if good else None
-    return None
-
-
-def proof_of_loss(machine: StateMachine, role: int, most_states: int = 1_000_000) -> Proof:
-    """What one of two players can do so that the other one, `role`, gets nothing."""
-    return Proof(machine, 1 - role, lambda rewards: rewards[role] <= 0, most_states)
-
-
-def losing_moves(
-    machine: StateMachine, proof: Proof, state: Any, role: int, plies: int
-) -> list[Any]:
-    """The moves of one of two players, the other having but one, after which that one can force
-    within `plies`, this move among them, that the role gets nothing (`proof_of_loss`).
-    """
-    moves = machine.legal_moves(state, role)
-    (pause,) = machine.legal_moves(state, 1 - role)
-    joint_moves: list[JointMove] = [(m, pause) if role == 0 else (pause, m) for m in moves]
-    following = machine.next_states([state] * len(moves), joint_moves)
-    pairs = zip(moves, following, strict=True)
-    return [move for move, after in pairs if proof.is_forced(after, plies - 1)]
+    if len(moves) != position.legal or 2 * len(said) >= len(moves):
+        return False
+    if position.kind != ONLY_MOVE:
+        proof = proof_of_win(machine, role)
+        shorter = proof.forcing_moves(state, position.plies - 1)
+        soonest = proof.forcing_moves(state, position.plies)
+        return (
+            not shorter
+            and bool(soonest)
+            and said == {*proof.forcing_moves(state, position.horizon)}
+        )
+    proof = proof_of_loss(machine, role)
+    at_once = losing_moves(proof, state, role, position.plies)
+    in_time = losing_moves(proof, state, role, position.horizon)
+    return 2 * len(at_once) > len(moves) and said == {*moves} - {*in_time}

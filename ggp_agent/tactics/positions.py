@@ -103,7 +103,7 @@ def games_with_positions(folder: Path | None = None) -> list[str]:
 
 
 def read_positions(game: str, folder: Path | None = None) -> list[Position]:
-    """A game's positions.  Raises `GameError` where there is no such file, or it is not well formed."""
+    """A game's positions.  Raises `GameError` where there are none, or they are not well formed."""
     file = (folder or suite_folder()) / f"{game}.jsonl"
     try:
         lines = file.read_text(encoding="utf-8").splitlines()

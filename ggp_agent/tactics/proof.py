@@ -28,24 +28,24 @@ CHUNKS = (2, 8, 32, 128)
 """So many replies are looked at together: few at first, for mostly one of these refutes."""
 
 
-_NO_DICE: Any = None
+NO_DICE: Any = None
 """For the steps of a game: where there is chance in these, nothing can be proven."""
 
 
-class TooManyStates(GgpError):
+class StateLimitError(GgpError):
     """The search would look at more states than it may."""
 
 
 class Proof:
     """What `attacker` can force in a game; it remembers the states that it has looked at.
 
-    It looks at no more than `most_states` states, and raises `TooManyStates` instead.
+    It looks at no more than `most_states` states, and raises `StateLimitError` instead.
     """
 
     def __init__(
         self, model: AnyModel, attacker: int, wanted: Wanted, most_states: int = 1_000_000
     ) -> None:
-        self._model, self._attacker, self._wanted = model, attacker, wanted
+        self.model, self._attacker, self._wanted = model, attacker, wanted
         self._most, self.states = most_states, 0
         self._replies: dict[Any, list[Replies]] = {}
         self._proven: dict[Any, int] = {}
@@ -53,7 +53,7 @@ class Proof:
 
     def forcing_moves(self, state: Any, plies: int) -> list[Any]:
         """The attacker's moves in a state that is not over that force the end within `plies`."""
-        moves = self._model.legal_moves(state, self._attacker)
+        moves = self.model.legal_moves(state, self._attacker)
         replies = self._replies_in([state])[0]
         return [
             move
@@ -63,8 +63,8 @@ class Proof:
 
     def is_forced(self, state: Any, plies: int) -> bool:
         """Whether the attacker forces the end within `plies` from a state, over or not."""
-        if self._model.is_terminal(state):
-            return self._wanted(self._model.rewards(state))
+        if self.model.is_terminal(state):
+            return self._wanted(self.model.rewards(state))
         return self._can_force(state, plies)
 
     def _in_all(self, states: Sequence[Any], plies: int) -> bool:
@@ -106,7 +106,7 @@ class Proof:
         return [self._replies[state] for state in states]
 
     def _look_at(self, states: list[Any]) -> None:
-        model, roles = self._model, range(len(self._model.role_names))
+        model, roles = self.model, range(len(self.model.role_names))
         legal = list(zip(*(model.legal_moves_of(states, r) for r in roles), strict=True))
         origins: list[tuple[Any, int]] = []
         joint_moves: list[tuple[Any, ...]] = []
@@ -124,8 +124,8 @@ class Proof:
         if self.states > self._most:
             for state in states:
                 del self._replies[state]
-            raise TooManyStates(f"more than {self._most} states")
-        following = model.next_states([state for state, _ in origins], joint_moves, _NO_DICE)
+            raise StateLimitError(f"more than {self._most} states")
+        following = model.next_states([state for state, _ in origins], joint_moves, NO_DICE)
         ends = dict.fromkeys(following, False)
         ends.update(zip(ends, model.are_terminal(list(ends)), strict=True))
         over = [state for state, is_over in ends.items() if is_over]
@@ -148,3 +148,27 @@ def _chunks(states: Sequence[Any]) -> Iterator[Sequence[Any]]:
         yield states[first : first + size]
         first += size
         size = next(sizes, CHUNKS[-1])
+
+
+def proof_of_win(model: AnyModel, role: int, most_states: int = 2_000_000) -> Proof:
+    """What a role can do to get all there is, a reward of 1."""
+    return Proof(model, role, lambda rewards: rewards[role] >= 1, most_states)
+
+
+def proof_of_loss(model: AnyModel, role: int, most_states: int = 2_000_000) -> Proof:
+    """What one of two players can do so that the other one, `role`, gets nothing."""
+    return Proof(model, 1 - role, lambda rewards: rewards[role] <= 0, most_states)
+
+
+def losing_moves(proof: Proof, state: Any, role: int, plies: int) -> list[Any]:
+    """The moves after which a role gets nothing by force within `plies`, this move among them.
+
+    The `proof` is that of its loss, and the other one of the two players has but one move.
+    """
+    model = proof.model
+    moves = model.legal_moves(state, role)
+    (pause,) = model.legal_moves(state, 1 - role)
+    joint_moves = [(move, pause) if role == 0 else (pause, move) for move in moves]
+    following = model.next_states([state] * len(moves), joint_moves, NO_DICE)
+    pairs = zip(moves, following, strict=True)
+    return [move for move, after in pairs if proof.is_forced(after, plies - 1)]
