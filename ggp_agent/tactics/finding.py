@@ -26,12 +26,14 @@ from ggp_agent.tactics.proof import (
     proof_of_win,
 )
 
-LAST_STATES = 8
+LAST_STATES = 6
 """So many states before the end of a random game are looked at, for there most is at stake,"""
-OTHER_STATES = 4
+OTHER_STATES = 2
 """and so many of the others."""
 LONGEST = 100
 """No position is more joint moves away from the start: its line would be long."""
+MOST_PLIES = 12
+"""No exhaustive search looks further, whatever it may cost."""
 LEAST_MOVES = 3
 """A role with fewer is not asked: less than half of them shall be good."""
 
@@ -44,9 +46,9 @@ class Effort:
     """positions"""
     random_games: int = 400
     """at most"""
-    states: int = 60_000
+    states: int = 40_000
     """that one exhaustive search looks at, at most"""
-    all_states: int = 4_000_000
+    all_states: int = 2_000_000
     """that all of them look at, about"""
 
 
@@ -71,6 +73,7 @@ class Finder:
         self._at_once = game.kind == "simultaneous"
         self._looked_at = 0
         self._known: set[tuple[Any, int]] = set()
+        self._enough: set[str] = set()
 
     def find(self, seed: int) -> Iterator[Position]:
         """Positions, each from another random game.
@@ -80,11 +83,13 @@ class Finder:
         """
         effort, kinds, spare = self._effort, Counter[str](), list[Position]()
         share = -(-effort.count // len(KINDS))
-        self._looked_at, self._known = 0, set()
+        self._looked_at, self._known, self._enough = 0, set(), set()
         for number in range(effort.random_games):
             position = self._in_random_game(seed + number)
             if position is not None and kinds[position.kind] == share:
                 spare.append(position)
+                if sum(p.kind == position.kind for p in spare) + share == effort.count:
+                    self._enough.add(position.kind)
             elif position is not None:
                 kinds[position.kind] += 1
                 yield position
@@ -127,53 +132,57 @@ class Finder:
     def prove(self, state: Any, role: int) -> Answer | None:
         """What there is to find in a state that is not over.
 
-        That is a win in 2 or 3 own moves, or else the only moves that don't lose; None where there
-        is nothing, or it takes too many states to know.
+        That is a win in 2 or 3 own moves, or the only moves that don't lose; None where there is
+        nothing, or it takes too many states to know.
         """
         machine, most = self._machine, self._effort.states
-        proofs = [proof_of_win(machine, role, most)]
-        try:
-            win = self._win(proofs[0], state)
-            if win is not None:
-                return win if win.kind else None
-            if len(machine.roles) != 2 or len(machine.legal_moves(state, 1 - role)) > 1:
-                return None  # nobody loses by force
-            proofs.append(proof_of_loss(machine, role, most))
-            return self._only_moves(proofs[1], state, role)
-        except StateLimitError:
-            return None
-        finally:
-            self._looked_at += sum(proof.states for proof in proofs)
+        win, loss = proof_of_win(machine, role, most), proof_of_loss(machine, role, most)
+        two_players = len(machine.roles) == 2 and len(machine.legal_moves(state, 1 - role)) == 1
+        answer = None
+        for short in (True, False):  # what is near at hand costs least
+            with suppress(StateLimitError):
+                answer = answer or self._win(win, state, short)
+            with suppress(StateLimitError):
+                if two_players:  # else nobody loses by force
+                    answer = answer or self._only_moves(loss, state, role, 2 if short else 4)
+        self._looked_at += win.states + loss.states
+        return answer if answer is not None and answer.kind else None
 
-    def _win(self, proof: Proof, state: Any) -> Answer | None:
-        """The shortest win, with an empty kind if it takes no more than one own move."""
-        for plies in range(1, (3 if self._at_once else 5) + 1):
+    def _win(self, proof: Proof, state: Any, short: bool) -> Answer | None:
+        """The shortest win; its kind is empty if nobody wants it, such as one in a single move."""
+        longest = (2 if short else 3) if self._at_once else (3 if short else 5)
+        for plies in range(1, longest + 1):
             good = proof.forcing_moves(state, plies)
-            own_moves = plies if self._at_once else (plies + 1) // 2
             if not good:
                 continue
-            if own_moves == 1:
-                return Answer("", plies, plies, tuple(good))
-            horizon, further = plies, plies + (1 if self._at_once else 2)
-            with suppress(StateLimitError):  # who wins a move later has found something, too
-                good = proof.forcing_moves(state, further)
-                horizon = further
+            own_moves = plies if self._at_once else (plies + 1) // 2
             kind = WIN_IN_2 if own_moves == 2 else WIN_IN_3
+            if own_moves == 1 or kind in self._enough:
+                return Answer("", plies, plies, tuple(good))
+            horizon = plies
+            with suppress(StateLimitError):  # who wins later has found something, too
+                for further in range(plies + 1, MOST_PLIES + 1):
+                    good = proof.forcing_moves(state, further)
+                    horizon = further
             return Answer(kind, plies, horizon, tuple(good))
         return None
 
-    def _only_moves(self, proof: Proof, state: Any, role: int) -> Answer | None:
+    def _only_moves(self, proof: Proof, state: Any, role: int, plies: int) -> Answer | None:
+        """The only moves that don't lose, where more than half lose within so many plies."""
         moves = self._machine.legal_moves(state, role)
-        for plies in (2, 4):
-            lost = losing_moves(proof, state, role, plies)
-            if len(lost) == len(moves):
-                return None
-            if 2 * len(lost) > len(moves):
-                horizon = plies + 2
-                lost = losing_moves(proof, state, role, horizon)
-                good = tuple(move for move in moves if move not in lost)
-                return Answer(ONLY_MOVE, plies, horizon, good) if good else None
-        return None
+        lost = losing_moves(proof, state, role, plies)
+        if 2 * len(lost) <= len(moves):
+            return None
+        if len(lost) == len(moves) or ONLY_MOVE in self._enough:
+            return Answer("", plies, plies, ())
+        lost = losing_moves(proof, state, role, plies + 2)
+        horizon = plies + 2
+        with suppress(StateLimitError):  # a loss that is far away is one nevertheless
+            for further in range(horizon + 1, MOST_PLIES + 1):
+                lost = losing_moves(proof, state, role, further)
+                horizon = further
+        good = tuple(move for move in moves if move not in lost)
+        return Answer(ONLY_MOVE if good else "", plies, horizon, good)
 
 
 def _indices(states: int, is_over: bool, dice: Random) -> list[int]:
