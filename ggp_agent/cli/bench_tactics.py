@@ -224,11 +224,9 @@ def find_tactics(
         return
     for name in games or games_with_positions():
         game = find_game(name)
-        found, finder = [], Finder(_machine(game), game, game.rule_sheet(), effort)
-        for position in finder.find(seed):
-            found.append(position)
-            if folder is None:
-                click.echo(position.as_line())
+        found = Finder(_machine(game), game, game.rule_sheet(), effort).find(seed)
+        for position in found if folder is None else ():
+            click.echo(position.as_line())
         if folder is not None and found:
             write_positions(found, folder / f"{game.key}.jsonl")
         click.echo(f"{game.key}: {len(found)} positions", err=True)

@@ -5,19 +5,22 @@ The same seed finds the same positions, for the work is limited by numbers of st
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from random import Random
-from typing import Any
 
 from gdl.rules import RuleSheet
-from gdl.state_machine import JointMove, StateMachine
+from gdl.state_machine import JointMove, Move, State, StateMachine
+from ggp_agent.agents import find_agent
 from ggp_agent.library.games import Game
 from ggp_agent.library.joint_moves import write_joint_moves
 from ggp_agent.library.playthroughs import random_game
-from ggp_agent.tactics.positions import KINDS, ONLY_MOVE, WIN_IN_2, WIN_IN_3, Position
+from ggp_agent.mind.search_factory import make_thinker
+from ggp_agent.tactics.positions import ONLY_MOVE, WIN_IN_2, WIN_IN_3, Position
 from ggp_agent.tactics.proof import (
     Proof,
     StateLimitError,
@@ -25,6 +28,7 @@ from ggp_agent.tactics.proof import (
     proof_of_loss,
     proof_of_win,
 )
+from propnet.machine import PropnetStateMachine
 
 LAST_STATES = 6
 """So many states before the end of a random game are looked at, for there most is at stake,"""
@@ -48,8 +52,10 @@ class Effort:
     """at most"""
     states: int = 40_000
     """that one exhaustive search looks at, at most"""
-    all_states: int = 2_000_000
-    """that all of them look at, about"""
+    all_states: int = 1_500_000
+    """that the searches of all states of random games look at, about"""
+    easy: int = 500
+    """simulations of `uct`; what these find is left out as long as there is anything else"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,49 +65,77 @@ class Answer:
     kind: str
     plies: int
     horizon: int
-    good: tuple[Any, ...]
+    good: tuple[Move, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A state of a random game in which there is something to find."""
+
+    state: State
+    role: int
+    answer: Answer
+    is_easy: bool
+    seed: int
+    joint_moves: tuple[JointMove, ...]
 
 
 class Finder:
     """Finds positions of one game."""
 
     def __init__(
-        self, machine: StateMachine, game: Game, sheet: RuleSheet, effort: Effort | None = None
+        self,
+        machine: PropnetStateMachine,
+        game: Game,
+        sheet: RuleSheet,
+        effort: Effort | None = None,
     ) -> None:
         self._machine, self._game, self._sheet = machine, game, sheet
         self._effort = effort or Effort()
         self._at_once = game.kind == "simultaneous"
         self._looked_at = 0
-        self._known: set[tuple[Any, int]] = set()
-        self._enough: set[str] = set()
+        self._known: set[tuple[State, int]] = set()
+        self._novice = find_agent("uct").with_settings(
+            [f"simulations={self._effort.easy}", "memory=64"]
+        )
 
-    def find(self, seed: int) -> Iterator[Position]:
-        """Positions, each from another random game.
+    def find(self, seed: int) -> list[Position]:
+        """Positions, each from another random game, those that are not easy first.
 
-        No state is looked at twice.  Of each kind there are no more than a third, as long as
-        others are to be found.
+        No state is looked at twice.  Kinds have equal shares, as far as there are enough of them.
         """
-        effort, kinds, spare = self._effort, Counter[str](), list[Position]()
-        share = -(-effort.count // len(KINDS))
-        self._looked_at, self._known, self._enough = 0, set(), set()
-        for number in range(effort.random_games):
-            position = self._in_random_game(seed + number)
-            if position is not None and kinds[position.kind] == share:
-                spare.append(position)
-                if sum(p.kind == position.kind for p in spare) + share == effort.count:
-                    self._enough.add(position.kind)
-            elif position is not None:
-                kinds[position.kind] += 1
-                yield position
-            if kinds.total() == effort.count or self._looked_at > effort.all_states:
-                break
-        yield from spare[: effort.count - kinds.total()]
+        self._looked_at, self._known = 0, set()
+        candidates, kinds = self._candidates(seed), Counter[str]()
+        found: list[Position] = []
+        while candidates and len(found) < self._effort.count:
+            best = min(candidates, key=lambda c: (c.is_easy, kinds[c.answer.kind]))
+            candidates.remove(best)
+            legal = self._machine.legal_moves(best.state, best.role)
+            answer = self.look_further(best.state, best.role, best.answer)
+            if answer is not None and 0 < 2 * len(answer.good) < len(legal):
+                found.append(self._position(best, answer, len(legal)))
+                kinds[answer.kind] += 1
+        return sorted(found, key=lambda position: position.seed)
 
-    def _in_random_game(self, seed: int) -> Position | None:
+    def _candidates(self, seed: int) -> list[_Candidate]:
+        effort, candidates = self._effort, []
+        for number in range(effort.random_games):
+            in_game = self._in_random_game(seed + number)
+            easy = list(islice(in_game, 1))
+            while easy and easy[0].is_easy and (other := next(in_game, None)) is not None:
+                easy = easy if other.is_easy else [other]
+            candidates += easy
+            hard = sum(not candidate.is_easy for candidate in candidates)
+            if hard == effort.count or self._looked_at > effort.all_states:
+                break
+        return candidates
+
+    def _in_random_game(self, seed: int) -> Iterator[_Candidate]:
         machine = self._machine
         steps = list(random_game(machine, seed, LONGEST))
-        joint_moves: list[JointMove] = [joint for _, joint in steps if joint is not None]
-        for index in _indices(len(steps) - 1, machine.is_terminal(steps[-1][0]), Random(seed)):
+        is_over = machine.is_terminal(steps[-1][0])
+        joint_moves = [joint for _, joint in steps if joint is not None]
+        for index in _indices(len(steps) - 1, is_over, Random(seed)):
             state = steps[index][0]
             for role in range(len(machine.roles)):
                 moves = machine.legal_moves(state, role)
@@ -110,26 +144,31 @@ class Finder:
                     continue
                 self._known.add((state, role))
                 answer = self.prove(state, role)
-                if answer is not None and 2 * len(answer.good) < len(moves):
-                    return self._position(answer, role, seed, joint_moves[:index], len(moves))
-        return None
+                if answer is not None and 0 < 2 * len(answer.good) < len(moves):
+                    is_easy = self._is_easy(state, role, answer, seed)
+                    moves_made = tuple(joint_moves[:index])
+                    yield _Candidate(state, role, answer, is_easy, seed, moves_made)
 
-    def _position(
-        self, answer: Answer, role: int, seed: int, joint_moves: list[JointMove], legal: int
-    ) -> Position:
+    def _is_easy(self, state: State, role: int, answer: Answer, seed: int) -> bool:
+        thinker = make_thinker(self._machine, role, self._novice, seed)
+        thinker.enter(state, None)
+        thinker.think(math.inf, lambda: False)
+        return thinker.choose() in answer.good
+
+    def _position(self, candidate: _Candidate, answer: Answer, legal: int) -> Position:
         return Position(
             game=self._game.key,
-            role=self._sheet.write(self._machine.roles[role]),
+            role=self._sheet.write(self._machine.roles[candidate.role]),
             kind=answer.kind,
             plies=answer.plies,
             horizon=answer.horizon,
-            seed=seed,
+            seed=candidate.seed,
             legal=legal,
             good=tuple(map(self._sheet.write, answer.good)),
-            moves=write_joint_moves(joint_moves, self._sheet),
+            moves=write_joint_moves(candidate.joint_moves, self._sheet),
         )
 
-    def prove(self, state: Any, role: int) -> Answer | None:
+    def prove(self, state: State, role: int) -> Answer | None:
         """What there is to find in a state that is not over.
 
         That is a win in 2 or 3 own moves, or the only moves that don't lose; None where there is
@@ -148,41 +187,48 @@ class Finder:
         self._looked_at += win.states + loss.states
         return answer if answer is not None and answer.kind else None
 
-    def _win(self, proof: Proof, state: Any, short: bool) -> Answer | None:
-        """The shortest win; its kind is empty if nobody wants it, such as one in a single move."""
+    def _win(self, proof: Proof, state: State, short: bool) -> Answer | None:
+        """The shortest win; its kind is empty if it takes no more than one own move."""
         longest = (2 if short else 3) if self._at_once else (3 if short else 5)
         for plies in range(1, longest + 1):
             good = proof.forcing_moves(state, plies)
-            if not good:
-                continue
-            own_moves = plies if self._at_once else (plies + 1) // 2
-            kind = WIN_IN_2 if own_moves == 2 else WIN_IN_3
-            if own_moves == 1 or kind in self._enough:
-                return Answer("", plies, plies, tuple(good))
-            horizon = plies
-            with suppress(StateLimitError):  # who wins later has found something, too
-                for further in range(plies + 1, MOST_PLIES + 1):
-                    good = proof.forcing_moves(state, further)
-                    horizon = further
-            return Answer(kind, plies, horizon, tuple(good))
+            if good:
+                own_moves = plies if self._at_once else (plies + 1) // 2
+                kind = ("", WIN_IN_2, WIN_IN_3)[own_moves - 1]
+                return Answer(kind, plies, plies, tuple(good))
         return None
 
-    def _only_moves(self, proof: Proof, state: Any, role: int, plies: int) -> Answer | None:
+    def _only_moves(self, proof: Proof, state: State, role: int, plies: int) -> Answer | None:
         """The only moves that don't lose, where more than half lose within so many plies."""
         moves = self._machine.legal_moves(state, role)
         lost = losing_moves(proof, state, role, plies)
         if 2 * len(lost) <= len(moves):
             return None
-        if len(lost) == len(moves) or ONLY_MOVE in self._enough:
-            return Answer("", plies, plies, ())
-        lost = losing_moves(proof, state, role, plies + 2)
-        horizon = plies + 2
-        with suppress(StateLimitError):  # a loss that is far away is one nevertheless
-            for further in range(horizon + 1, MOST_PLIES + 1):
-                lost = losing_moves(proof, state, role, further)
-                horizon = further
         good = tuple(move for move in moves if move not in lost)
-        return Answer(ONLY_MOVE if good else "", plies, horizon, good)
+        return Answer(ONLY_MOVE if good else "", plies, plies, good)
+
+    def look_further(self, state: State, role: int, answer: Answer) -> Answer | None:
+        """The answer as of a horizon as far away as the effort allows.
+
+        Who wins later has found something, too, and a loss that is far away is one nevertheless.
+        None where a loss can't be excluded for another move of both.
+        """
+        most, horizon, good = self._effort.states, answer.plies, answer.good
+        win, loss = proof_of_win(self._machine, role, most), None
+        if answer.kind == ONLY_MOVE:
+            loss = proof_of_loss(self._machine, role, most)
+        with suppress(StateLimitError):
+            for further in range(answer.plies + 1, MOST_PLIES + 1):
+                if loss is None:
+                    good = tuple(win.forcing_moves(state, further))
+                else:
+                    lost = losing_moves(loss, state, role, further)
+                    moves = self._machine.legal_moves(state, role)
+                    good = tuple(move for move in moves if move not in lost)
+                horizon = further
+        if loss is not None and horizon < answer.plies + 2:
+            return None
+        return Answer(answer.kind, answer.plies, horizon, good)
 
 
 def _indices(states: int, is_over: bool, dice: Random) -> list[int]:
@@ -195,7 +241,7 @@ def _indices(states: int, is_over: bool, dice: Random) -> list[int]:
     return chosen
 
 
-def is_proven(machine: StateMachine, position: Position, state: Any) -> bool:
+def is_proven(machine: StateMachine, position: Position, state: State) -> bool:
     """Whether an exhaustive search finds just what a position of the suite says."""
     role, said = position.role_number(machine), position.good_moves()
     moves = machine.legal_moves(state, role)
