@@ -51,9 +51,11 @@ class Examination:
     With a budget of simulations the same seed gives the same moves.
     """
 
-    def __init__(self, game: str, agent: Agent, seed: int) -> None:
+    def __init__(
+        self, game: str, agent: Agent, seed: int, machine: PropnetStateMachine | None = None
+    ) -> None:
         self._sheet: RuleSheet = find_game(game).rule_sheet()
-        self._machine = PropnetStateMachine.from_rules(self._sheet)
+        self._machine = machine or PropnetStateMachine.from_rules(self._sheet)
         self._agent, self._seed = agent, seed
 
     def warm_up(self) -> None:

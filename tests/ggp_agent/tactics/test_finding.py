@@ -11,7 +11,7 @@ import pytest
 from ggp_agent.library.games import find_game
 from ggp_agent.tactics.finding import Effort, Finder, is_proven
 from ggp_agent.tactics.positions import KINDS, ONLY_MOVE, WIN_IN_2, Position
-from tests.ggp_agent.tactics.test_proof import machine_of
+from tests.ggp_agent.tactics.plain import machine_of
 
 EFFORT = Effort(count=6, random_games=60, states=1_000)
 

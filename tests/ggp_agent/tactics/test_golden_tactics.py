@@ -19,6 +19,7 @@ import pytest
 from ggp_agent.agents import find_agent
 from ggp_agent.tactics.positions import KINDS, games_with_positions, read_positions
 from ggp_agent.tactics.solving import Attempt, Budget, Examination
+from tests.ggp_agent.tactics.plain import machine_of
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "tactics.json"
 AGENTS = ("default", "ap")
@@ -31,7 +32,7 @@ TESTED = {"default": 2_000}
 def attempts(agent: str, simulations: int) -> Iterator[Attempt]:
     small = find_agent(agent).with_settings(["memory=64"])
     for game in games_with_positions():
-        examination = Examination(game, small, SEED)
+        examination = Examination(game, small, SEED, machine_of(game))
         for position in read_positions(game):
             yield examination.attempt(position, Budget(simulations=simulations))
 
