@@ -20,6 +20,7 @@ from ggp_agent.library.games import Game
 from ggp_agent.library.joint_moves import write_joint_moves
 from ggp_agent.library.playthroughs import random_game
 from ggp_agent.mind.search_factory import make_thinker
+from ggp_agent.search.native import NativeSearch
 from ggp_agent.tactics.positions import ONLY_MOVE, WIN_IN_2, WIN_IN_3, Position
 from ggp_agent.tactics.proof import (
     Proof,
@@ -38,6 +39,8 @@ LONGEST = 100
 """No position is more joint moves away from the start: its line would be long."""
 MOST_PLIES = 12
 """No exhaustive search looks further, whatever it may cost."""
+PROVER = 100_000
+"""Simulations of the search that has the last word on whether a position is lost anyhow."""
 LEAST_MOVES = 3
 """A role with fewer is not asked: less than half of them shall be good."""
 
@@ -115,7 +118,21 @@ class Finder:
             if answer is not None and 0 < 2 * len(answer.good) < len(legal):
                 found.append(self._position(best, answer, len(legal)))
                 kinds[answer.kind] += 1
-        return sorted(found, key=lambda position: position.seed)
+        return sorted(filter(self.is_open, found), key=lambda position: position.seed)
+
+    def is_open(self, position: Position) -> bool:
+        """Whether an only move is of use, as far as our own search with proven scores can tell.
+
+        Where it proves that the role loses anyhow, one move is as good as another for it.
+        """
+        if position.kind != ONLY_MOVE:
+            return True
+        prover = find_agent("default").with_settings([f"simulations={PROVER}", "memory=256"])
+        role = position.role_number(self._machine)
+        search = NativeSearch(self._machine.compiled, role, prover, position.seed)
+        search.enter(position.state(self._machine, self._sheet), None)
+        search.think(math.inf, lambda: False)
+        return search.score_bounds()[1] > 0
 
     def _candidates(self, seed: int) -> list[_Candidate]:
         effort, candidates = self._effort, []
