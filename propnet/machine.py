@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from random import Random
 from typing import TypeVar
 
@@ -111,7 +112,9 @@ class PropnetStateMachine(StateMachine):
         for some in _lanefuls(states):
             self._see(some)
             legal = _lanes_of(self._legal[low:high], len(some))
-            found += (tuple(moves[i] for i in np.flatnonzero(lane)) for lane in legal.T)
+            names = [moves[number] for number in np.nonzero(legal.T)[1].tolist()]
+            ends = np.cumsum(legal.sum(axis=0)).tolist()
+            found += (tuple(names[i:j]) for i, j in pairwise([0, *ends]))
         return found
 
     def next_states(
@@ -189,8 +192,11 @@ class PropnetStateMachine(StateMachine):
         self._seen = states
 
     def _numbers(self, joint_move: JointMove) -> list[int]:
-        pairs = zip(range(len(self.roles)), joint_move, strict=True)
-        return [self._number(role, move) for role, move in pairs]
+        try:
+            return [known[move] for known, move in zip(self._moves, joint_move, strict=True)]
+        except KeyError:  # for the error's text
+            pairs = zip(range(len(self.roles)), joint_move, strict=True)
+            return [self._number(role, move) for role, move in pairs]
 
     def _number(self, role: int, move: Move) -> int:
         number = self._moves[role].get(move)

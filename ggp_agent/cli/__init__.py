@@ -25,7 +25,9 @@ _COMMANDS = {
     "analyze": Lazy(
         "ggp_agent.cli.analyze", "analyze", "Search a position of GAME and show what was found."
     ),
-    "bench": Lazy("ggp_agent.cli.bench", "bench", "Measure speed."),
+    "bench": Lazy(
+        "ggp_agent.cli.bench", "bench", "Measure speed, and how well agents and tuners do."
+    ),
     "check": Lazy(
         "ggp_agent.cli.rules",
         "check",

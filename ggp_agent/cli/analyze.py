@@ -12,8 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gdl.errors import GgpError
-from gdl.kif import Expression, Source, read
-from gdl.rules import RuleSheet, read_term, term_from
+from gdl.rules import RuleSheet, read_term
 from gdl.state_machine import JointMove, State, StateMachine
 from ggp_agent.agents import Agent
 from ggp_agent.cli.common import (
@@ -28,6 +27,7 @@ from ggp_agent.cli.reading import agent_from, state_machine
 from ggp_agent.errors import GameError
 from ggp_agent.library.boards import draw
 from ggp_agent.library.games import find_game
+from ggp_agent.library.joint_moves import position_after, read_joint_moves
 from ggp_agent.mind.search_factory import make_thinker
 from ggp_agent.mind.warming import warm_up
 from ggp_agent.player.log_lines import one_line
@@ -71,7 +71,8 @@ def analyze(
     sheet = chosen.rule_sheet()
     machine = state_machine(sheet, "auto")
     try:
-        state, joint_moves = _position(machine, sheet, moves)
+        joint_moves = _read_joint_moves(moves)
+        state = position_after(machine, sheet, joint_moves)
         if machine.is_terminal(state):
             goals = " ".join(map(str, machine.goals(state)))
             raise GameError(f"the game is over in this position; goals: {goals}")
@@ -93,32 +94,9 @@ def analyze(
         machine.close()
 
 
-def _position(machine: StateMachine, sheet: RuleSheet, text: str) -> tuple[State, list[JointMove]]:
-    """The state after joint moves written as KIF.  Raises `GameError` for an illegal one."""
-    state = machine.initial_state
-    joint_moves: list[JointMove] = []
-    for number, joint in enumerate(_read_joint_moves(text), 1):
-        if len(joint) != len(machine.roles):
-            raise GameError(f"joint move {number} must have {len(machine.roles)} moves")
-        for role, move in enumerate(joint):
-            if machine.is_terminal(state) or move not in machine.legal_moves(state, role):
-                who = sheet.write(machine.roles[role])
-                raise GameError(f"joint move {number}: {sheet.write(move)} is not legal for {who}")
-        state = machine.next_state(state, joint)
-        joint_moves.append(joint)
-    return state, joint_moves
-
-
 def _read_joint_moves(text: str) -> list[JointMove]:
-    """Joint moves as lists of moves; a single move where there is one role may stand alone."""
-    source = Source(text, "--moves")
     try:
-        return [
-            [term_from(item, source) for item in node.items]
-            if isinstance(node, Expression)
-            else [term_from(node, source)]
-            for node in read(source)
-        ]
+        return read_joint_moves(text, "--moves")
     except GgpError as error:
         raise click.BadParameter(str(error), param_hint="--moves") from error
 

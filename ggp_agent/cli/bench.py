@@ -1,4 +1,4 @@
-"""`ggp-agent bench`: how fast it is on this machine."""
+"""`ggp-agent bench`: how fast it is on this machine, and how well it does."""
 
 from __future__ import annotations
 
@@ -21,10 +21,20 @@ from ggp_agent.system.cores import cores
 from propnet.network import compile_network
 
 _OTHERS = {
+    "find-tactics": Lazy(
+        "ggp_agent.cli.bench_tactics",
+        "find_tactics",
+        "Find positions of GAMEs (default: those of the suite) like those of `bench tactics`.",
+    ),
     "search": Lazy(
         "ggp_agent.cli.bench_search",
         "search",
         "How fast searches are: visited nodes and simulations per second.",
+    ),
+    "tactics": Lazy(
+        "ggp_agent.cli.bench_tactics",
+        "tactics",
+        "How often an agent finds the moves that win, or that alone don't lose.",
     ),
     "tuning": Lazy(
         "ggp_agent.cli.bench_tuning",
@@ -36,7 +46,7 @@ _OTHERS = {
 
 @click.group(cls=LazyGroup, lazy=_OTHERS)
 def bench() -> None:
-    """Measure speed."""
+    """Measure speed, and how well agents and tuners do."""
 
 
 def _how(

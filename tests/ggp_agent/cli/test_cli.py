@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -84,6 +85,7 @@ COMMANDS = [
     ("serve",), ("info",), ("warm",), ("match",), ("check",), ("perft",), ("bench",),
     ("bench", "simulate"), ("bench", "search"), ("games",), ("show",),
     ("playthrough",), ("agents",), ("analyze",), ("tuning-report",), ("bench", "tuning"),
+    ("bench", "tactics"), ("bench", "find-tactics"),
 ]  # fmt: skip
 
 
@@ -221,6 +223,84 @@ class TestBenchSearch:
         assert (found["game"], found["agent"], found["positions"]) == ("nim", "sp", 2)
         assert found["nodes_per_s"] > 0 and found["simulations"] > 0
         assert found["threads"] == threads
+
+
+class TestBenchTactics:
+    FEW = ("bench", "tactics", "--game", "ticTacToe", "--game", "NIM", "--set", "memory=64")
+
+    def test_a_table_for_each_budget(self, run: Run) -> None:
+        outcome = run(*self.FEW, "--simulations", "200", "--seconds", "0.01", "--seed", "1")
+        assert (outcome.code, outcome.err) == (0, "")
+        tables = outcome.out.split("| 200 simulations ")
+        assert len(tables) == 2 and "| 0.01 s " in tables[0]
+        for table in tables:
+            assert re.search(r"\| ticTacToe +\|", table) and re.search(r"\| nim +\|", table)
+            assert re.search(r"\| all games +\|.* \d+/24 .*\[\d+\.\d, \d+\.\d\]", table)
+
+    def test_the_same_seed_gives_the_same_choices(self, run: Run) -> None:
+        command = (*self.FEW, "--simulations", "100", "--seed", "7", "--json")
+        found = run(*command).out
+        assert run(*command).out == found
+        attempts = [json.loads(line) for line in found.splitlines()]
+        assert len(attempts) == 24 and {a["game"] for a in attempts} == {"ticTacToe", "nim"}
+        assert all(0 < a["simulations"] <= 100 for a in attempts)
+
+    @pytest.mark.parametrize("agent", ["random", "legal"])
+    def test_an_agent_that_does_not_think(self, run: Run, agent: str) -> None:
+        outcome = run("bench", "tactics", "--game", "nim", "--agent", agent, "--seed", "1")
+        assert outcome.code == 0 and "| 1 s " in outcome.out
+
+    @pytest.mark.parametrize(
+        ("arguments", "code", "word"),
+        [
+            (("--game", "sudoku"), 1, "no positions of sudoku"),
+            (("--game", "nonsense"), 1, "nonsense"),
+            (("--seconds", "0"), 2, "--seconds"),
+            (("--simulations", "0"), 2, "--simulations"),
+            (("--set", "C=99"), 2, "C=99"),
+        ],
+    )
+    def test_what_it_refuses(
+        self, run: Run, arguments: tuple[str, ...], code: int, word: str
+    ) -> None:
+        outcome = run("bench", "tactics", *arguments)
+        assert outcome.code == code and word in outcome.complaint
+
+    def test_an_interruption_shows_what_was_found(
+        self, run: Run, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from ggp_agent.tactics.solving import Examination
+
+        attempt, calls = Examination.attempt, []
+
+        def interrupted(*arguments: Any) -> Any:
+            calls.append(arguments)
+            if len(calls) == 3:
+                raise KeyboardInterrupt
+            return attempt(*arguments)
+
+        monkeypatch.setattr(Examination, "attempt", interrupted)
+        outcome = run(*self.FEW, "--simulations", "50", "--seed", "1")
+        assert (outcome.code, outcome.err.strip()) == (130, "interrupted")
+        assert re.search(r"\| all games +\|.* \d/2 ", outcome.out)
+
+    def test_finding_some(self, run: Run, tmp_path: Path) -> None:
+        few = ("bench", "find-tactics", "ticTacToe", "--count", "2", "--random-games", "6")
+        printed = run(*few)
+        assert printed.code == 0 and printed.err == "ticTacToe: 2 positions\n"
+        assert [json.loads(line)["game"] for line in printed.lines] == ["ticTacToe"] * 2
+        written = run(*few, "--folder", tmp_path)
+        assert written.code == 0 and written.out == ""
+        assert (tmp_path / "ticTacToe.jsonl").read_text() == printed.out
+
+    def test_proving_the_suite_again(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        check = ("bench", "find-tactics", "ticTacToe", "--check")
+        outcome = run(*check)
+        assert (outcome.code, outcome.out) == (0, "ticTacToe: 12 positions looked at\n")
+        monkeypatch.setattr("ggp_agent.cli.bench_tactics.is_proven", lambda *_: False)
+        outcome = run(*check)
+        assert outcome.code == 1 and "ticTacToe, line 12: not what is proven" in outcome.err
+        assert outcome.err.endswith("error: 12 positions are wrong\n")
 
 
 class TestCheck:
