@@ -1,0 +1,309 @@
+"""Expanding states: those whose turn it is, with all their moves, in the lanes of the simulator.
+
+Several queues take turns (alternation of open lists; G. Röger, M. Helmert: The More, the Merrier,
+2010) over one table of states: the order in which states were found, and four kinds of greed.
+Whichever queue a state is taken from, it is expanded once, unless it is reached anew by fewer
+steps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ggp_agent.search.exact.goal_cost import MOST_PARTS, price_of
+from ggp_agent.search.exact.novelty import novelty_of
+from ggp_agent.search.exact.queues import BUCKETS, NONE_LEFT, pop, push
+from ggp_agent.search.exact.relaxed import find_dead_ends
+from ggp_agent.search.exact.space import (
+    BEST,
+    BOUND,
+    CHECKED,
+    CURSOR,
+    DEAD,
+    END,
+    EXPANDED,
+    FOCUSED,
+    FREE,
+    FULL,
+    GENERATED,
+    NO_STATE,
+    NOVEL,
+    QUEUES,
+    STATES,
+    TURN,
+    Space,
+    add_state,
+    find_place,
+    key_of,
+    reach,
+    state_at,
+)
+from ggp_agent.search.kernel import entry, kernel, part
+from ggp_agent.search.memory import prefetch
+from ggp_agent.search.tree import copy_state
+from propnet import kernels
+from propnet.layout import ALL, Lanes, Layout
+from propnet.vectors import LANES, WORDS, load, lowest_bit, read, splat, store
+
+RUNNING, BETTER, EXHAUSTED, OUT_OF_MEMORY, TABLE_FULL = range(5)
+"""Why `expand` returns: after so many rounds; a better end was found; every state has been
+expanded; there is no more room for states; the table wants to grow."""
+
+MOST_AT_ONCE = 1 << 16
+"""States that may follow from those that are expanded at once."""
+
+SURE = 4096
+"""States of which all are looked at for dead ends; later only as long as there are some."""
+SELDOM = 64
+"""One round in so many, where there are hardly any."""
+
+_ONE = np.uint64(1)
+_FARTHEST, _MOST_MOVES = 1023, 255
+
+
+@entry
+def begin(space: Space) -> None:
+    """Take the state in the first row of the work as the one to search from."""
+    space.work.keys[0] = key_of(space, space.work.rows, 0)
+    add_state(space, 0, NO_STATE, -1, find_place(space, space.work.rows, 0, space.work.keys[0]))
+
+
+@entry
+def expand(layout: Layout, lanes: Lanes, space: Space, rounds: int) -> int:
+    """Expand states, in so many rounds at most; returns why it ended, see `RUNNING`."""
+    counters = space.counters
+    best = counters[BEST]
+    for _ in range(rounds):
+        if counters[FULL]:
+            return OUT_OF_MEMORY
+        if counters[STATES] + MOST_AT_ONCE + LANES > len(space.table) // 2:
+            return TABLE_FULL
+        count = _take(space, len(layout.legal))
+        if count < 0:
+            return EXHAUSTED
+        if count:
+            _expand_taken(layout, lanes, space, count)
+        if counters[BEST] > best:
+            return BETTER
+    return RUNNING
+
+
+@part
+def _take(space: Space, moves: int) -> int:
+    """Take states that are to be expanded from the next queue; -1 where no state is left."""
+    counters, work = space.counters, space.work
+    branching = 1 + counters[GENERATED] // max(1, counters[EXPANDED])
+    wanted = max(1, min(LANES, LANES // branching, MOST_AT_ONCE // max(1, moves)))
+    turn = counters[TURN]
+    counters[TURN] = (turn + 1) % (QUEUES + 1)
+    count = 0
+    while count < wanted:
+        if turn < QUEUES:
+            state = pop(space.queues, turn)
+            if state == NONE_LEFT:
+                return count
+        else:
+            state = counters[CURSOR]
+            if state == counters[STATES]:
+                return count if count else -1
+            counters[CURSOR] += 1
+        if not space.expanded[state]:
+            space.expanded[state] = 1
+            work.taken[count] = state
+            count += 1
+    return count
+
+
+@part
+def _load(layout: Layout, lanes: Lanes, space: Space, count: int) -> None:
+    kernels.load_states(layout, lanes, space.work.rows, count)
+    kernels.see_position(layout, lanes)
+
+
+@kernel
+def _expand_taken(layout: Layout, lanes: Lanes, space: Space, count: int) -> None:
+    """Expand the first `count` of the states that were taken."""
+    work, moves, pairs = space.work, len(layout.legal), 0
+    for k in range(count):
+        copy_state(work.rows, k, space.states, work.taken[k])
+    _load(layout, lanes, space, count)
+    kernels.legal_rows(layout, lanes, work.legal)
+    for k in range(count):
+        word, bit, legal = k >> 6, np.uint64(k & 63), 0
+        for move in range(moves):
+            legal += np.int64((work.legal[move, word] >> bit) & _ONE)
+        if pairs + legal > LANES:  # the moves of one state stay together, if they can
+            _develop(layout, lanes, space, pairs)
+            pairs = 0
+        for move in range(moves):
+            if (work.legal[move, word] >> bit) & _ONE:
+                if pairs == LANES:
+                    _develop(layout, lanes, space, pairs)
+                    pairs = 0
+                work.source[pairs], work.moves[pairs, 0] = work.taken[k], move
+                pairs += 1
+        space.counters[GENERATED] += legal
+    space.counters[EXPANDED] += count
+    if pairs:
+        _develop(layout, lanes, space, pairs)
+
+
+@kernel
+def _develop(layout: Layout, lanes: Lanes, space: Space, count: int) -> None:
+    """Make the listed moves, and take in the states that follow."""
+    work = space.work
+    if count == 0:
+        return
+    for k in range(count):
+        copy_state(work.rows, k, space.states, work.source[k])
+    _load(layout, lanes, space, count)
+    kernels.set_moves(layout, lanes, work.moves, count)
+    lanes.active[:] = kernels.ALL
+    kernels.advance(layout, lanes)
+    kernels.save_states(layout, lanes, work.rows, count)
+    kernels.see_position(layout, lanes)
+    for k in range(count):
+        work.keys[k] = key_of(space, work.rows, k)
+        prefetch(space.table, np.int64(work.keys[k] & np.uint64(len(space.table) - 1)))
+    _count_moves(layout, lanes, space, count)
+    store(work.ends, 0, read(lanes.values, layout.terminal))
+    kernels.read_goals(layout, lanes, work.goals)
+    _look_for_dead_ends(layout, lanes, space, count)
+    for k in range(count):
+        if not _is_in(work.ends, k):
+            work.prices[k] = price_of(space.cost, work.rows, k, work.met, k)
+    _find_focus(space, count)
+    for k in range(count):
+        _take_in(space, k)
+
+
+@part
+def _is_in(row, lane: int) -> bool:  # type: ignore[no-untyped-def] # an array of lanes
+    return (row[0, lane >> 6] >> np.uint64(lane & 63)) & _ONE != np.uint64(0)
+
+
+@part
+def _count_moves(layout: Layout, lanes: Lanes, space: Space, count: int) -> None:
+    """How many moves are legal in every lane."""
+    counts, row = space.work.counts, lanes.ended
+    counts[:] = 0
+    for move in range(len(layout.legal)):
+        store(row, 0, read(lanes.values, layout.legal[move]))
+        for word in range((count + 63) >> 6):
+            bits = row[0, word]
+            while bits != np.uint64(0):
+                counts[64 * word + lowest_bit(bits)] += 1
+                bits &= bits - _ONE
+
+
+@part
+def _look_for_dead_ends(layout: Layout, lanes: Lanes, space: Space, count: int) -> None:
+    """Leave in `relaxed.alive` the lanes that are to be kept."""
+    counters, alive = space.counters, space.relaxed.alive
+    store(alive, 0, splat(ALL))
+    if len(space.relaxed.true) == 1:
+        return
+    checked = counters[CHECKED]
+    rare = checked >= SURE and counters[DEAD] * 32 < checked
+    if rare and (counters[EXPANDED] & (SELDOM - 1)) != 0:
+        return
+    for word in range(WORDS):
+        lanes_left = max(0, min(64, count - 64 * word))
+        bits = ALL if lanes_left == 64 else (_ONE << np.uint64(lanes_left)) - _ONE
+        alive[1, word] = bits & ~space.work.ends[0, word]
+    find_dead_ends(layout, lanes, space.relaxed, counters[BEST])
+    for k in range(count):
+        if not _is_in(space.work.ends, k):
+            counters[CHECKED] += 1
+            if not _is_in(alive, k):
+                counters[DEAD] += 1
+
+
+@kernel
+def _find_focus(space: Space, count: int) -> None:
+    """Which moves bring about a part of the goal, of the parts that are missing the one that the
+    fewest moves can.
+
+    Where a goal has many parts that get in each other's way (every square filled, no two alike),
+    that is where to go on: the most constrained variable first.
+    """
+    work, parts = space.work, min(MOST_PARTS, len(space.cost.parts))
+    work.focused[:] = 0
+    if parts < 2:
+        return
+    first = 0
+    while first < count:
+        last = first
+        while last < count and work.source[last] == work.source[first]:
+            last += 1
+        price_of(space.cost, space.states, work.source[first], work.met, LANES)
+        chosen, fewest = -1, LANES + 1
+        for k in range(parts):
+            word, bit = k >> 6, np.uint64(k & 63)
+            if (work.met[LANES, word] >> bit) & _ONE != np.uint64(0):
+                continue
+            ways = 0
+            for lane in range(first, last):
+                if not _is_in(work.ends, lane) and _is_in(space.relaxed.alive, lane):
+                    ways += np.int64((work.met[lane, word] >> bit) & _ONE)
+            if 0 < ways < fewest:
+                chosen, fewest = k, ways
+        if chosen >= 0:
+            word, bit = chosen >> 6, np.uint64(chosen & 63)
+            for lane in range(first, last):
+                work.focused[lane] = np.uint8((work.met[lane, word] >> bit) & _ONE)
+        first = last
+
+
+@part
+def _take_in(space: Space, lane: int) -> None:
+    """Take in the state of a lane: an end, a new state, one that is known."""
+    work, counters = space.work, space.counters
+    source, move = work.source[lane], work.moves[lane, 0]
+    if _is_in(work.ends, lane) or work.counts[lane] == 0:
+        if work.goals[0, lane] > counters[BEST]:
+            end = add_state(space, lane, source, move, -1)
+            if end != NO_STATE:
+                space.expanded[end] = 1
+                counters[BEST], counters[END] = np.int64(work.goals[0, lane]), end
+        return
+    if not _is_in(space.relaxed.alive, lane):
+        return
+    place = find_place(space, work.rows, lane, work.keys[lane])
+    state = state_at(space, place)
+    if state == NO_STATE:
+        state = add_state(space, lane, source, move, place)
+        if state != NO_STATE:
+            _queue_up(space, lane, state)
+    elif space.depth[state] > space.depth[source] + 1:
+        reach(space, lane, state, source, move)
+        space.expanded[state] = 0
+        counters[CURSOR] = min(counters[CURSOR], state)
+        _queue_up(space, lane, state)
+    elif work.focused[lane] and not space.expanded[state]:
+        _focus(space, lane, state)
+
+
+@part
+def _queue_up(space: Space, lane: int, state: int) -> None:
+    """Put a state into the queues."""
+    work, queues = space.work, space.queues
+    short = space.highest - np.int64(work.goals[0, lane])
+    distance = min(_FARTHEST, np.int64(work.prices[lane]) + max(0, short))
+    moves = min(_MOST_MOVES, np.int64(work.counts[lane]))
+    novelty = novelty_of(space.seen, distance, space.states, state, space.mask)
+    push(queues, NOVEL, (novelty << 16) + distance, state)
+    push(queues, FREE, (distance << 8) + _MOST_MOVES - moves, state)
+    push(queues, BOUND, (distance << 8) + moves, state)
+    if work.focused[lane]:
+        _focus(space, lane, state)
+
+
+@part
+def _focus(space: Space, lane: int, state: int) -> None:
+    moves = min(_MOST_MOVES, np.int64(space.work.counts[lane]))
+    depth = min(_FARTHEST, np.int64(space.depth[state]))
+    push(space.queues, FOCUSED, ((_FARTHEST - depth) << 8) + _MOST_MOVES - moves, state)
+
+
+assert (_FARTHEST << 8) + _MOST_MOVES < BUCKETS and (2 << 16) + _FARTHEST < BUCKETS

@@ -1,0 +1,132 @@
+"""Which states are dead ends: from where no goal above what we have can be reached any more.
+
+A state is followed into the future with every legal move made or not made, nobody knows which: of
+every node it is known only whether it may be true and whether it may be false (the relaxed
+reachability of planning, with three values).  What is impossible there is impossible in the game,
+so a state that can't come to an end with a better goal there is left out for good reason.
+512 states are looked at at once.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ggp_agent.search.kernel import kernel, part
+from propnet.layout import ALL, NONE, U64, Lanes, Layout
+from propnet.phases import GOALS, POSITION, STEP
+from propnet.vectors import any_lane, load, rows, splat, store
+
+HORIZON = 300
+"""Steps that are looked ahead; a state about which nothing is known then is no dead end."""
+MOST_GATES = 60_000
+"""Gates beyond which it would take too long."""
+
+
+class Relaxed(NamedTuple):
+    """What nodes may be, in every lane."""
+
+    true: U64
+    """(nodes, WORDS) may be true; (1, WORDS) where the game is too large to look ahead"""
+    false: U64
+    """(nodes, WORDS) may be false"""
+    next: U64
+    """(2 F, WORDS) the same of the fluents, a step later"""
+    alive: U64
+    """(2, WORDS) lanes that are no dead ends; those whose game may go on"""
+
+
+def new_relaxed(layout: Layout) -> Relaxed:
+    """Working arrays; of no use for networks that are too large, or have cycles."""
+    nodes = len(layout.first) - 1
+    usable = nodes <= MOST_GATES and len(layout.feedback) == 0
+    count = nodes if usable else 1
+    return Relaxed(rows(count), rows(count), rows(2 * layout.fluents if usable else 1), rows(2))
+
+
+@kernel
+def _sweep(layout: Layout, relaxed: Relaxed, phase: int) -> None:
+    """Evaluate the gates of a phase."""
+    true, false = relaxed.true, relaxed.false
+    for gate in range(layout.bounds[phase], layout.bounds[phase + 1]):
+        all_true, one_false = splat(ALL), splat(NONE)
+        for edge in range(layout.first[gate], layout.first[gate + 1]):
+            literal = layout.inputs[edge]
+            node = literal >> 1
+            if literal & 1:
+                all_true &= load(false, node)
+                one_false |= load(true, node)
+            else:
+                all_true &= load(true, node)
+                one_false |= load(false, node)
+        store(true, gate, all_true)
+        store(false, gate, one_false)
+
+
+@part
+def _may(relaxed: Relaxed, literal: int, holds: bool):  # type: ignore[no-untyped-def] # a vector
+    """Lanes in which a literal may hold, or may not."""
+    if ((literal & 1) == 0) == holds:
+        return load(relaxed.true, literal >> 1)
+    return load(relaxed.false, literal >> 1)
+
+
+@part
+def _begin(layout: Layout, lanes: Lanes, relaxed: Relaxed) -> None:
+    store(relaxed.true, 0, splat(NONE))
+    store(relaxed.false, 0, splat(ALL))
+    for fluent in range(layout.fluents):
+        value = load(lanes.values, 1 + fluent)
+        store(relaxed.true, 1 + fluent, value)
+        store(relaxed.false, 1 + fluent, ~value)
+
+
+@part
+def _step(layout: Layout, relaxed: Relaxed) -> bool:
+    """Go on by a step; whether anything is different then where games may go on."""
+    for move in range(len(layout.legal)):
+        store(relaxed.true, layout.first_move + move, _may(relaxed, layout.legal[move], True))
+        store(relaxed.false, layout.first_move + move, splat(ALL))
+    _sweep(layout, relaxed, np.int64(STEP))
+    change, fluents = splat(NONE), layout.fluents
+    for fluent in range(fluents):
+        true = _may(relaxed, layout.next[fluent], True)
+        false = _may(relaxed, layout.next[fluent], False)
+        change |= true ^ load(relaxed.true, 1 + fluent)
+        change |= false ^ load(relaxed.false, 1 + fluent)
+        store(relaxed.next, fluent, true)
+        store(relaxed.next, fluents + fluent, false)
+    for fluent in range(fluents):
+        store(relaxed.true, 1 + fluent, load(relaxed.next, fluent))
+        store(relaxed.false, 1 + fluent, load(relaxed.next, fluents + fluent))
+    return any_lane(change & load(relaxed.alive, 1) & ~load(relaxed.alive, 0))
+
+
+@kernel
+def find_dead_ends(layout: Layout, lanes: Lanes, relaxed: Relaxed, best: int) -> None:
+    """Write to `alive` the lanes from which an end with a goal above `best` may be reached.
+
+    The fluents of the states are in the lanes; `alive` has, in its second row, which lanes to look
+    at.
+    """
+    _begin(layout, lanes, relaxed)
+    store(relaxed.alive, 0, splat(NONE))
+    for _ in range(HORIZON):
+        _sweep(layout, relaxed, np.int64(POSITION))
+        going = load(relaxed.alive, 1)
+        ends = _may(relaxed, layout.terminal, True) & going
+        if any_lane(ends):
+            _sweep(layout, relaxed, np.int64(GOALS))
+            good = splat(NONE)
+            for k in range(len(layout.goals)):
+                if layout.goal_value[k] > best:
+                    good |= _may(relaxed, layout.goals[k], True)
+            store(relaxed.alive, 0, load(relaxed.alive, 0) | (good & ends))
+        going &= _may(relaxed, layout.terminal, False)
+        store(relaxed.alive, 1, going)
+        if not any_lane(going & ~load(relaxed.alive, 0)):
+            return
+        if not _step(layout, relaxed):
+            return
+    store(relaxed.alive, 0, load(relaxed.alive, 0) | load(relaxed.alive, 1))
