@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ggp_agent.search.exact.goal_cost import MOST_PARTS, price_of
+from ggp_agent.search.exact.goal_cost import price_of, see_parts
 from ggp_agent.search.exact.novelty import novelty_of
 from ggp_agent.search.exact.queues import BUCKETS, NONE_LEFT, pop, push
 from ggp_agent.search.exact.relaxed import find_dead_ends
@@ -26,10 +26,13 @@ from ggp_agent.search.exact.space import (
     FREE,
     FULL,
     GENERATED,
+    NEAR,
     NO_STATE,
     NOVEL,
     QUEUES,
+    RICH,
     STATES,
+    SWEEPS,
     TURN,
     Space,
     add_state,
@@ -45,12 +48,12 @@ from propnet import kernels
 from propnet.layout import ALL, Lanes, Layout
 from propnet.vectors import LANES, WORDS, load, lowest_bit, read, splat, store
 
-RUNNING, BETTER, EXHAUSTED, OUT_OF_MEMORY, TABLE_FULL = range(5)
-"""Why `expand` returns: after so many rounds; a better end was found; every state has been
-expanded; there is no more room for states; the table wants to grow."""
+RUNNING, BETTER, EXHAUSTED, OUT_OF_MEMORY = range(4)
+"""Why `expand` returns: it has worked enough; a better end was found; every state has been
+expanded; there is no more room for states."""
 
-MOST_AT_ONCE = 1 << 16
-"""States that may follow from those that are expanded at once."""
+SWEEPS_OF_MOVE = 4
+"""Evaluations of the network for a laneful of moves."""
 
 SURE = 4096
 """States of which all are looked at for dead ends; later only as long as there are some."""
@@ -58,7 +61,7 @@ SELDOM = 64
 """One round in so many, where there are hardly any."""
 
 _ONE = np.uint64(1)
-_FARTHEST, _MOST_MOVES = 1023, 255
+_FARTHEST, _MOST_MOVES, _SHIFT = 511, 511, 9
 
 
 @entry
@@ -69,16 +72,14 @@ def begin(space: Space) -> None:
 
 
 @entry
-def expand(layout: Layout, lanes: Lanes, space: Space, rounds: int) -> int:
-    """Expand states, in so many rounds at most; returns why it ended, see `RUNNING`."""
+def expand(layout: Layout, lanes: Lanes, space: Space, sweeps: int) -> int:
+    """Expand states, for about so many evaluations of the network; see `RUNNING` for the result."""
     counters = space.counters
-    best = counters[BEST]
-    for _ in range(rounds):
+    best, last = counters[BEST], counters[SWEEPS] + sweeps
+    while counters[SWEEPS] < last:
         if counters[FULL]:
             return OUT_OF_MEMORY
-        if counters[STATES] + MOST_AT_ONCE + LANES > len(space.table) // 2:
-            return TABLE_FULL
-        count = _take(space, len(layout.legal))
+        count = _take(space)
         if count < 0:
             return EXHAUSTED
         if count:
@@ -89,12 +90,13 @@ def expand(layout: Layout, lanes: Lanes, space: Space, rounds: int) -> int:
 
 
 @part
-def _take(space: Space, moves: int) -> int:
+def _take(space: Space) -> int:
     """Take states that are to be expanded from the next queue; -1 where no state is left."""
     counters, work = space.counters, space.work
     branching = 1 + counters[GENERATED] // max(1, counters[EXPANDED])
-    wanted = max(1, min(LANES, LANES // branching, MOST_AT_ONCE // max(1, moves)))
+    wanted = max(1, LANES // branching)
     turn = counters[TURN]
+    counters[SWEEPS] += 1  # whatever comes of it
     counters[TURN] = (turn + 1) % (QUEUES + 1)
     count = 0
     while count < wanted:
@@ -157,21 +159,22 @@ def _develop(layout: Layout, lanes: Lanes, space: Space, count: int) -> None:
     for k in range(count):
         copy_state(work.rows, k, space.states, work.source[k])
     _load(layout, lanes, space, count)
+    see_parts(layout, lanes, space.cost, work.before)
     kernels.set_moves(layout, lanes, work.moves, count)
     lanes.active[:] = kernels.ALL
     kernels.advance(layout, lanes)
     kernels.save_states(layout, lanes, work.rows, count)
     kernels.see_position(layout, lanes)
+    space.counters[SWEEPS] += SWEEPS_OF_MOVE
     for k in range(count):
         work.keys[k] = key_of(space, work.rows, k)
         prefetch(space.table, np.int64(work.keys[k] & np.uint64(len(space.table) - 1)))
     _count_moves(layout, lanes, space, count)
     store(work.ends, 0, read(lanes.values, layout.terminal))
     kernels.read_goals(layout, lanes, work.goals)
+    see_parts(layout, lanes, space.cost, work.met)
     _look_for_dead_ends(layout, lanes, space, count)
-    for k in range(count):
-        if not _is_in(work.ends, k):
-            work.prices[k] = price_of(space.cost, work.rows, k, work.met, k)
+    _find_prices(space, count)
     _find_focus(space, count)
     for k in range(count):
         _take_in(space, k)
@@ -208,15 +211,31 @@ def _look_for_dead_ends(layout: Layout, lanes: Lanes, space: Space, count: int) 
     if rare and (counters[EXPANDED] & (SELDOM - 1)) != 0:
         return
     for word in range(WORDS):
-        lanes_left = max(0, min(64, count - 64 * word))
-        bits = ALL if lanes_left == 64 else (_ONE << np.uint64(lanes_left)) - _ONE
-        alive[1, word] = bits & ~space.work.ends[0, word]
-    find_dead_ends(layout, lanes, space.relaxed, counters[BEST])
+        alive[1, word] = _first_lanes(count - 64 * word) & ~space.work.ends[0, word]
+    counters[SWEEPS] += find_dead_ends(layout, lanes, space.relaxed, counters[BEST])
     for k in range(count):
         if not _is_in(space.work.ends, k):
             counters[CHECKED] += 1
             if not _is_in(alive, k):
                 counters[DEAD] += 1
+
+
+@part
+def _find_prices(space: Space, count: int) -> None:
+    """What the goal costs in the lanes: of a large circuit, the parts that are missing."""
+    work, parts = space.work, len(space.cost.parts)
+    if len(space.cost.fluent):
+        for k in range(count):
+            if not _is_in(work.ends, k):
+                work.prices[k] = price_of(space.cost, work.rows, k)
+        return
+    work.prices[:] = parts
+    for k in range(parts):
+        for word in range((count + 63) >> 6):
+            bits = work.met[k, word]
+            while bits != np.uint64(0):
+                work.prices[64 * word + lowest_bit(bits)] -= 1
+                bits &= bits - _ONE
 
 
 @kernel
@@ -225,34 +244,58 @@ def _find_focus(space: Space, count: int) -> None:
     fewest moves can.
 
     Where a goal has many parts that get in each other's way (every square filled, no two alike),
-    that is where to go on: the most constrained variable first.
+    that is where to go on: the most constrained variable first.  Counted is, too, how many moves
+    there are that don't lose at once.
     """
-    work, parts = space.work, min(MOST_PARTS, len(space.cost.parts))
+    work, parts, alive, groups = space.work, len(space.cost.parts), space.relaxed.alive, 0
     work.focused[:] = 0
+    for k in range(count):
+        if k == 0 or work.source[k] != work.source[k - 1]:
+            work.survivors[groups], work.chosen[groups] = 0, -1
+            for number in range(parts):
+                work.ways[groups, number] = 0
+            groups += 1
+        work.group[k] = groups - 1
+        if not _is_in(work.ends, k) and _is_in(alive, k):
+            work.survivors[groups - 1] += 1
     if parts < 2:
         return
-    first = 0
-    while first < count:
-        last = first
-        while last < count and work.source[last] == work.source[first]:
-            last += 1
-        price_of(space.cost, space.states, work.source[first], work.met, LANES)
-        chosen, fewest = -1, LANES + 1
-        for k in range(parts):
-            word, bit = k >> 6, np.uint64(k & 63)
-            if (work.met[LANES, word] >> bit) & _ONE != np.uint64(0):
-                continue
-            ways = 0
-            for lane in range(first, last):
-                if not _is_in(work.ends, lane) and _is_in(space.relaxed.alive, lane):
-                    ways += np.int64((work.met[lane, word] >> bit) & _ONE)
-            if 0 < ways < fewest:
-                chosen, fewest = k, ways
-        if chosen >= 0:
-            word, bit = chosen >> 6, np.uint64(chosen & 63)
-            for lane in range(first, last):
-                work.focused[lane] = np.uint8((work.met[lane, word] >> bit) & _ONE)
-        first = last
+    for number in range(parts):
+        for word in range((count + 63) >> 6):
+            bits = _news(space, number, word, count)
+            while bits != np.uint64(0):
+                work.ways[work.group[64 * word + lowest_bit(bits)], number] += 1
+                bits &= bits - _ONE
+    for group in range(groups):
+        fewest = LANES + 1
+        for number in range(parts):
+            if 0 < work.ways[group, number] < fewest:
+                work.chosen[group], fewest = number, work.ways[group, number]
+    for number in range(parts):
+        for word in range((count + 63) >> 6):
+            bits = _news(space, number, word, count)
+            while bits != np.uint64(0):
+                lane = 64 * word + lowest_bit(bits)
+                bits &= bits - _ONE
+                if work.chosen[work.group[lane]] == number:
+                    work.focused[lane] = 1
+
+
+@part
+def _news(space: Space, number: int, word: int, count: int) -> np.uint64:
+    """Of a word of lanes those where a part of the goal holds now, and there is a way on."""
+    work = space.work
+    lanes = work.met[number, word] & ~work.before[number, word]
+    lanes &= space.relaxed.alive[0, word] & ~work.ends[0, word]
+    return lanes & _first_lanes(count - 64 * word)
+
+
+@part
+def _first_lanes(count: int) -> np.uint64:
+    """A word of lanes with the first ones set, `count` of them."""
+    if count >= 64:
+        return ALL
+    return (_ONE << np.uint64(max(0, count))) - _ONE
 
 
 @part
@@ -288,22 +331,32 @@ def _take_in(space: Space, lane: int) -> None:
 def _queue_up(space: Space, lane: int, state: int) -> None:
     """Put a state into the queues."""
     work, queues = space.work, space.queues
-    short = space.highest - np.int64(work.goals[0, lane])
-    distance = min(_FARTHEST, np.int64(work.prices[lane]) + max(0, short))
-    moves = min(_MOST_MOVES, np.int64(work.counts[lane]))
+    price = min(_FARTHEST, np.int64(work.prices[lane]))
+    short = max(0, space.highest - np.int64(work.goals[0, lane]))
+    distance = min(_FARTHEST, price + short)
+    moves = _moves(space, lane)
     novelty = novelty_of(space.seen, distance, space.states, state, space.mask)
-    push(queues, NOVEL, (novelty << 16) + distance, state)
-    push(queues, FREE, (distance << 8) + _MOST_MOVES - moves, state)
-    push(queues, BOUND, (distance << 8) + moves, state)
+    push(queues, NOVEL, (novelty << _SHIFT) + distance, state)
+    push(queues, NEAR, (price << _SHIFT) + novelty, state)
+    push(queues, RICH, (short << _SHIFT) + novelty, state)
+    push(queues, FREE, (distance << _SHIFT) + _MOST_MOVES - moves, state)
+    push(queues, BOUND, (distance << _SHIFT) + moves, state)
     if work.focused[lane]:
         _focus(space, lane, state)
 
 
 @part
+def _moves(space: Space, lane: int) -> int:
+    """How much freedom there is: moves here, and, of those where it comes from, the good ones."""
+    survivors = space.work.survivors[space.work.group[lane]]
+    return min(_MOST_MOVES, np.int64(space.work.counts[lane]) + np.int64(survivors))
+
+
+@part
 def _focus(space: Space, lane: int, state: int) -> None:
-    moves = min(_MOST_MOVES, np.int64(space.work.counts[lane]))
     depth = min(_FARTHEST, np.int64(space.depth[state]))
-    push(space.queues, FOCUSED, ((_FARTHEST - depth) << 8) + _MOST_MOVES - moves, state)
+    priority = ((_FARTHEST - depth) << _SHIFT) + _MOST_MOVES - _moves(space, lane)
+    push(space.queues, FOCUSED, priority, state)
 
 
-assert (_FARTHEST << 8) + _MOST_MOVES < BUCKETS and (2 << 16) + _FARTHEST < BUCKETS
+assert (_FARTHEST << _SHIFT) + _MOST_MOVES < BUCKETS

@@ -12,31 +12,38 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ggp_agent.search.kernel import part
-from propnet.layout import I32, U64, Layout
+from ggp_agent.search.kernel import kernel, part
+from propnet.layout import ALL, I32, U64, Lanes, Layout
+from propnet.vectors import read, splat, store
 
 FAR = 1000
 """The highest cost."""
 MOST_GATES = 20_000
 """Gates of a condition beyond which it would take too long to look at every state."""
+MOST_PRICED = 300
+"""Gates beyond which the parts that are missing are counted instead, if there are several."""
 MOST_PARTS = 256
 
 _ONE = np.uint64(1)
 
 
 class Cost(NamedTuple):
-    """The circuit of a goal's condition, its nodes numbered anew, from the fluents on."""
+    """The circuit of a goal's condition: in the network's numbers, and with nodes numbered anew."""
 
+    gates: I32
+    """(gates,) the circuit's gates"""
+    parts: I32
+    """(C,) literals of the conjuncts"""
     fluent: I32
-    """(K,) the fluent that a node is, or -1"""
+    """(K,) the fluent that a node of the circuit is, or -1; empty where the circuit is so large that
+    only parts are counted"""
     first: I32
     """(K + 1,) first input of a node"""
     inputs: I32
     """(edges,) literals over the new numbers"""
-    parts: I32
-    """(C,) literals of the conjuncts"""
+    roots: I32
+    """(C,) the parts in these"""
     prices: I32
     """(2, K) what it costs to have a node true, or false, in the state looked at last"""
 
@@ -44,7 +51,7 @@ class Cost(NamedTuple):
 def cost_of(layout: Layout, literals: list[int]) -> Cost:
     """The circuit under literals that have to hold all at once; empty where it is too large."""
     first, inputs, gates = layout.first.tolist(), layout.inputs, int(layout.bounds[0])
-    parts = _conjuncts(first, inputs, gates, literals)
+    parts = _conjuncts(first, inputs, gates, literals)[:MOST_PARTS]
     nodes, waiting = set[int](), [literal >> 1 for literal in parts]
     while waiting and len(nodes) <= MOST_GATES:
         node = waiting.pop()
@@ -54,6 +61,9 @@ def cost_of(layout: Layout, literals: list[int]) -> Cost:
     if len(nodes) > MOST_GATES:
         parts, nodes = [], set()
     order = sorted(nodes)
+    below = [node for node in order if node >= gates]
+    if len(below) > MOST_PRICED and len(parts) > 1:
+        order = []
     number = {node: k for k, node in enumerate(order)}
     starts, edges, fluents = [0], list[int](), []
     for node in order:
@@ -61,11 +71,14 @@ def cost_of(layout: Layout, literals: list[int]) -> Cost:
         for literal in inputs[first[node] : first[node + 1]].tolist():
             edges.append(2 * number[literal >> 1] + (literal & 1))
         starts.append(len(edges))
+    roots = [2 * number[p >> 1] + (p & 1) for p in parts] if order else []
     return Cost(
+        gates=np.array(below, np.int32),
+        parts=np.array(parts, np.int32),
         fluent=np.array(fluents, np.int32),
         first=np.array(starts, np.int32),
         inputs=np.array(edges, np.int32),
-        parts=np.array([2 * number[p >> 1] + (p & 1) for p in parts], np.int32),
+        roots=np.array(roots, np.int32),
         prices=np.zeros((2, len(order)), np.int32),
     )
 
@@ -86,12 +99,23 @@ def _conjuncts(first: list[int], inputs: I32, gates: int, literals: list[int]) -
     return sorted(parts)
 
 
-@part
-def price_of(cost: Cost, states: U64, row: int, met: U64, place: int) -> int:
-    """What a goal costs in the packed state of a row, FAR at most.
+@kernel
+def see_parts(layout: Layout, lanes: Lanes, cost: Cost, met: U64) -> None:
+    """Evaluate the parts of the goal in the lanes' position: `met` (C, WORDS)."""
+    values = lanes.values
+    for k in range(len(cost.gates)):
+        gate = cost.gates[k]
+        holds = splat(ALL)
+        for edge in range(layout.first[gate], layout.first[gate + 1]):
+            holds &= read(values, layout.inputs[edge])
+        store(values, gate, holds)
+    for k in range(len(cost.parts)):
+        store(met, k, read(values, cost.parts[k]))
 
-    `met` (..., MOST_PARTS / 64) gets, in row `place`, the parts that hold.
-    """
+
+@part
+def price_of(cost: Cost, states: U64, row: int) -> int:
+    """What the goal costs in the packed state of a row, FAR at most."""
     prices = cost.prices
     for node in range(len(cost.fluent)):
         fluent = cost.fluent[node]
@@ -108,17 +132,7 @@ def price_of(cost: Cost, states: U64, row: int, met: U64, place: int) -> int:
             cheapest = np.int32(0)  # neither fluent nor gate: nobody knows
         prices[0, node], prices[1, node] = min(together, np.int32(FAR)), cheapest
     total = 0
-    for word in range(met.shape[1]):
-        met[place, word] = np.uint64(0)
-    for k in range(len(cost.parts)):
-        literal = cost.parts[k]
-        price = prices[literal & 1, literal >> 1]
-        total += price
-        if price == 0 and k < MOST_PARTS:
-            met[place, k >> 6] |= _ONE << np.uint64(k & 63)
+    for k in range(len(cost.roots)):
+        literal = cost.roots[k]
+        total += prices[literal & 1, literal >> 1]
     return min(total, FAR)
-
-
-def new_met(count: int) -> NDArray[np.uint64]:
-    """(count, MOST_PARTS / 64) sets of parts."""
-    return np.zeros((count, MOST_PARTS // 64), np.uint64)

@@ -20,6 +20,8 @@ from propnet.vectors import any_lane, load, rows, splat, store
 
 HORIZON = 300
 """Steps that are looked ahead; a state about which nothing is known then is no dead end."""
+SWEEPS = 4
+"""What a step takes, in evaluations of the network: with two values per node, and interpreted."""
 MOST_GATES = 60_000
 """Gates beyond which it would take too long."""
 
@@ -104,15 +106,15 @@ def _step(layout: Layout, relaxed: Relaxed) -> bool:
 
 
 @kernel
-def find_dead_ends(layout: Layout, lanes: Lanes, relaxed: Relaxed, best: int) -> None:
+def find_dead_ends(layout: Layout, lanes: Lanes, relaxed: Relaxed, best: int) -> int:
     """Write to `alive` the lanes from which an end with a goal above `best` may be reached.
 
     The fluents of the states are in the lanes; `alive` has, in its second row, which lanes to look
-    at.
+    at.  Returns how many evaluations of the network that took.
     """
     _begin(layout, lanes, relaxed)
     store(relaxed.alive, 0, splat(NONE))
-    for _ in range(HORIZON):
+    for step in range(HORIZON):
         _sweep(layout, relaxed, np.int64(POSITION))
         going = load(relaxed.alive, 1)
         ends = _may(relaxed, layout.terminal, True) & going
@@ -126,7 +128,8 @@ def find_dead_ends(layout: Layout, lanes: Lanes, relaxed: Relaxed, best: int) ->
         going &= _may(relaxed, layout.terminal, False)
         store(relaxed.alive, 1, going)
         if not any_lane(going & ~load(relaxed.alive, 0)):
-            return
+            return SWEEPS * (step + 1)
         if not _step(layout, relaxed):
-            return
+            return SWEEPS * (step + 1)
     store(relaxed.alive, 0, load(relaxed.alive, 0) | load(relaxed.alive, 1))
+    return SWEEPS * HORIZON

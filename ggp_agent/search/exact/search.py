@@ -17,7 +17,6 @@ from ggp_agent.search.exact.expand import (
     EXHAUSTED,
     OUT_OF_MEMORY,
     RUNNING,
-    TABLE_FULL,
     begin,
     expand,
 )
@@ -30,16 +29,17 @@ from ggp_agent.search.exact.space import (
     GENERATED,
     STATES,
     Space,
-    empty_space,
+    emptied,
     line_to,
     new_space,
-    with_larger_table,
 )
 from propnet.layout import Layout, new_lanes
 
 SLICE = 0.02
 """Seconds that a slice of work should take."""
-MOST_ROUNDS = 4096
+FIRST_SWEEPS = 16
+"""Evaluations of the network in the first slice; how long they take is not known yet."""
+MOST_SWEEPS = 1 << 20
 
 
 class ExactSearch:
@@ -51,7 +51,7 @@ class ExactSearch:
         self._space: Space = new_space(self._layout, memory)
         self._steps = step_fluents(self._layout)
         self._replay = Replay(self._layout, self._lanes)
-        self._rounds = 1
+        self._sweeps = FIRST_SWEEPS
         self.line: Line | None = None
         """the best line from the present state to the end of the game that is known"""
         self.start(self._layout.initial.tobytes())
@@ -66,9 +66,9 @@ class ExactSearch:
 
     def _begin(self, by_step: bool) -> None:
         """Begin anew; states at different steps are different ones, or the earlier one counts."""
-        space = self._space
         self._by_step = by_step
-        empty_space(space, np.zeros_like(self._steps) if by_step else self._steps)
+        ignored = np.zeros_like(self._steps) if by_step else self._steps
+        self._space = space = emptied(self._space, ignored)
         space.work.rows[0] = np.frombuffer(self._state, np.uint64)
         space.counters[BEST] = self.line.goal if self.line else -1
         begin(space)
@@ -99,14 +99,12 @@ class ExactSearch:
             return
         counters, begun = self._space.counters, time.monotonic()
         before = counters[[EXPANDED, GENERATED, DEAD]]
-        result = expand(self._layout, self._lanes, self._space, self._rounds)
+        result = expand(self._layout, self._lanes, self._space, self._sweeps)
         made = (counters[[EXPANDED, GENERATED, DEAD]] - before).tolist()
         self.expanded, self.generated = self.expanded + made[0], self.generated + made[1]
         self.dead += made[2]
         if result == BETTER:
             self._note_line()
-        elif result == TABLE_FULL:
-            self._space = with_larger_table(self._space)
         elif result == OUT_OF_MEMORY:
             self._full = True
         elif result == EXHAUSTED and not self._by_step:
@@ -116,7 +114,7 @@ class ExactSearch:
         elif result == RUNNING:
             seconds = max(1e-6, time.monotonic() - begun)
             change = max(0.5, min(2.0, SLICE / seconds))
-            self._rounds = max(1, min(MOST_ROUNDS, int(self._rounds * change + 0.5)))
+            self._sweeps = max(1, min(MOST_SWEEPS, int(self._sweeps * change + 0.5)))
 
     def _note_line(self) -> None:
         """A better end was found: keep the line to it, as it turns out when it is played."""

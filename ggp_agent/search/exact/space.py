@@ -10,29 +10,30 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp_agent.search.exact.goal_cost import Cost, cost_of, new_met
+from ggp_agent.search.exact.goal_cost import Cost, cost_of
 from ggp_agent.search.exact.novelty import new_seen
 from ggp_agent.search.exact.queues import Queues, empty_queues, new_queues
 from ggp_agent.search.exact.relaxed import Relaxed, new_relaxed
-from ggp_agent.search.kernel import entry, part
+from ggp_agent.search.kernel import part
 from propnet.layout import I32, I64, U64, Layout, pack
 from propnet.vectors import LANES, WORDS, rows
 
 NO_STATE = -1
 
-STATES, CURSOR, EXPANDED, GENERATED, BEST, END, TURN, CHECKED, DEAD, FULL = range(10)
+STATES, CURSOR, EXPANDED, GENERATED, BEST, END, TURN, CHECKED, DEAD, FULL, SWEEPS = range(11)
 """What `counters` holds: states in the table; up to which all have been expanded; how many have
 been; moves made; the highest goal at an end that was found, and the state of that; the queue whose
-turn it is; states looked at for dead ends, and those that are; whether there is no more room."""
+turn it is; states looked at for dead ends, and those that are; whether there is no more room; and
+how often the network was evaluated, the measure of work."""
 
-NOVEL, FREE, BOUND, FOCUSED = range(4)
-"""The queues beside the order in which states were found: what is new; many moves, or few; and the
-parts of the goal that few moves can bring about."""
-QUEUES = 4
-ENTRIES = 3
+NOVEL, NEAR, RICH, FREE, BOUND, FOCUSED = range(6)
+"""The queues beside the order in which states were found.  First comes, of each: what is new; what
+costs least to the highest goal; where the present goals are highest; of such states those with many
+moves, or with few; and the parts of the goal that few moves can bring about."""
+QUEUES = 6
+ENTRIES = 5
 """Entries of queues per state, on average; who gets none waits for his turn by age."""
 
-SMALLEST_TABLE = 1 << 19
 MOST_STATES = 1 << 29
 
 _TAG = np.uint64(0xFFFFFFFF00000000)
@@ -62,8 +63,18 @@ class Work(NamedTuple):
     """(1, WORDS) those that are terminal"""
     prices: I32
     """(LANES,) what the goal costs"""
+    before: U64
+    """(C, WORDS) the parts of the goal that hold in the states before the moves"""
     met: U64
-    """(LANES + 1, words) the parts of the goal that hold; last those where they come from"""
+    """(C, WORDS) and those that hold after them"""
+    group: I32
+    """(LANES,) following states of one state have one number"""
+    survivors: I32
+    """(LANES,) by that number, how many of them are neither ends nor dead ends"""
+    ways: I32
+    """(LANES, C) and how many have a part of the goal that did not hold before"""
+    chosen: I32
+    """(LANES,) and the part that fewest have, -1 for none"""
     focused: NDArray[np.uint8]
     """(LANES,) whether the move brought about the part of the goal that fewest can"""
 
@@ -94,7 +105,7 @@ class Space(NamedTuple):
     highest: int
     """the highest goal that the rules have"""
     counters: I64
-    """(10,) see STATES"""
+    """(11,) see STATES"""
 
 
 def bytes_per_state(words: int) -> int:
@@ -108,6 +119,7 @@ def new_space(layout: Layout, memory: int) -> Space:
     count = max(LANES, min(MOST_STATES, memory // bytes_per_state(words)))
     highest = int(layout.goal_value.max(initial=0))
     best = [int(g) for g, v in zip(layout.goals, layout.goal_value, strict=True) if v == highest]
+    cost = cost_of(layout, best)
     work = Work(
         taken=np.zeros(LANES, np.int32),
         source=np.zeros(LANES, np.int32),
@@ -119,7 +131,12 @@ def new_space(layout: Layout, memory: int) -> Space:
         goals=np.zeros((1, LANES), np.uint8),
         ends=rows(1),
         prices=np.zeros(LANES, np.int32),
-        met=new_met(LANES + 1),
+        before=rows(len(cost.parts)),
+        met=rows(len(cost.parts)),
+        group=np.zeros(LANES, np.int32),
+        survivors=np.zeros(LANES, np.int32),
+        ways=np.zeros((LANES, len(cost.parts)), np.int32),
+        chosen=np.zeros(LANES, np.int32),
         focused=np.zeros(LANES, np.uint8),
     )
     return Space(
@@ -129,40 +146,29 @@ def new_space(layout: Layout, memory: int) -> Space:
         depth=np.empty(count, np.int32),
         expanded=np.empty(count, np.uint8),
         mask=np.zeros(words, np.uint64),
-        table=np.zeros(SMALLEST_TABLE, np.uint64),
+        table=_new_table(count),
         queues=new_queues(QUEUES, ENTRIES * count),
         seen=new_seen(layout.fluents, words),
-        cost=cost_of(layout, best),
+        cost=cost,
         relaxed=new_relaxed(layout),
         work=work,
         highest=highest,
-        counters=np.zeros(10, np.int64),
+        counters=np.zeros(11, np.int64),
     )
 
 
-def empty_space(space: Space, ignored: NDArray[np.bool_]) -> None:
-    """Forget all states; from now on those that differ in `ignored` (F,) fluents alone are one."""
+def _new_table(states: int) -> U64:
+    """An empty table; it takes no more memory than what of it is used, page by page."""
+    return np.zeros(1 << (2 * states - 1).bit_length(), np.uint64)
+
+
+def emptied(space: Space, ignored: NDArray[np.bool_]) -> Space:
+    """The space without states, where those that differ in `ignored` (F,) fluents alone are one."""
     space.mask[:] = pack(~ignored[np.newaxis])[0]
-    space.table[:] = 0
     empty_queues(space.queues)
     space.seen[:] = 0
     space.counters[:] = 0
-
-
-def with_larger_table(space: Space) -> Space:
-    """The space with a table of four times the size, where more states than half of it may come."""
-    larger = space._replace(table=np.zeros(4 * len(space.table), np.uint64))
-    fill_table(larger)
-    return larger
-
-
-@entry
-def fill_table(space: Space) -> None:
-    """Put all states into an empty table."""
-    for state in range(space.counters[STATES]):
-        key = key_of(space, space.states, state)
-        place = find_place(space, space.states, state, key)
-        space.table[place] = (key & _TAG) | np.uint64(state + 1)
+    return space._replace(table=_new_table(len(space.parent)))
 
 
 @part
