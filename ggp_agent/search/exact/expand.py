@@ -22,15 +22,19 @@ from ggp_agent.search.exact.space import (
     DEAD,
     END,
     EXPANDED,
+    EXPANDED_ONCE,
     FOCUSED,
     FREE,
     FULL,
     GENERATED,
+    IN_FOCUS,
     NEAR,
     NO_STATE,
     NOVEL,
+    NOW,
     QUEUES,
     RICH,
+    ROOMY,
     STATES,
     SWEEPS,
     TURN,
@@ -68,7 +72,8 @@ _FARTHEST, _MOST_MOVES, _SHIFT = 511, 511, 9
 def begin(space: Space) -> None:
     """Take the state in the first row of the work as the one to search from."""
     space.work.keys[0] = key_of(space, space.work.rows, 0)
-    add_state(space, 0, NO_STATE, -1, find_place(space, space.work.rows, 0, space.work.keys[0]))
+    place = find_place(space, space.work.rows, 0, space.work.keys[0])
+    push(space.queues, FOCUSED, 0, add_state(space, 0, NO_STATE, -1, place))
 
 
 @entry
@@ -97,6 +102,10 @@ def _take(space: Space) -> int:
     wanted = max(1, LANES // branching)
     turn = counters[TURN]
     counters[SWEEPS] += 1  # whatever comes of it
+    counters[NOW] = turn
+    done, undone = np.uint8(EXPANDED_ONCE), np.uint8(EXPANDED_ONCE)
+    if turn == FOCUSED:  # what others have expanded is not focused
+        done, undone = np.uint8(EXPANDED_ONCE | IN_FOCUS), np.uint8(IN_FOCUS)
     counters[TURN] = (turn + 1) % (QUEUES + 1)
     count = 0
     while count < wanted:
@@ -109,8 +118,8 @@ def _take(space: Space) -> int:
             if state == counters[STATES]:
                 return count if count else -1
             counters[CURSOR] += 1
-        if not space.expanded[state]:
-            space.expanded[state] = 1
+        if space.expanded[state] & undone == 0:
+            space.expanded[state] |= done
             work.taken[count] = state
             count += 1
     return count
@@ -307,7 +316,7 @@ def _take_in(space: Space, lane: int) -> None:
         if work.goals[0, lane] > counters[BEST]:
             end = add_state(space, lane, source, move, -1)
             if end != NO_STATE:
-                space.expanded[end] = 1
+                space.expanded[end] = EXPANDED_ONCE
                 counters[BEST], counters[END] = np.int64(work.goals[0, lane]), end
         return
     if not _is_in(space.relaxed.alive, lane):
@@ -323,7 +332,7 @@ def _take_in(space: Space, lane: int) -> None:
         space.expanded[state] = 0
         counters[CURSOR] = min(counters[CURSOR], state)
         _queue_up(space, lane, state)
-    elif work.focused[lane] and not space.expanded[state]:
+    else:
         _focus(space, lane, state)
 
 
@@ -339,10 +348,12 @@ def _queue_up(space: Space, lane: int, state: int) -> None:
     push(queues, NOVEL, (novelty << _SHIFT) + distance, state)
     push(queues, NEAR, (price << _SHIFT) + novelty, state)
     push(queues, RICH, (short << _SHIFT) + novelty, state)
+    depth = np.int64(space.depth[state])
+    room = min(np.int64(work.counts[lane]), np.int64(work.survivors[work.group[lane]]))
     push(queues, FREE, (distance << _SHIFT) + _MOST_MOVES - moves, state)
+    push(queues, ROOMY, ((max(0, _FARTHEST - depth - room)) << _SHIFT) + max(0, _MOST_MOVES - depth), state)
     push(queues, BOUND, (distance << _SHIFT) + moves, state)
-    if work.focused[lane]:
-        _focus(space, lane, state)
+    _focus(space, lane, state)
 
 
 @part
@@ -354,6 +365,11 @@ def _moves(space: Space, lane: int) -> int:
 
 @part
 def _focus(space: Space, lane: int, state: int) -> None:
+    """Go on with a state in the focused search, where it came from that and leads on in it."""
+    if space.counters[NOW] != FOCUSED or not space.work.focused[lane]:
+        return
+    if space.expanded[state] & np.uint8(IN_FOCUS):
+        return
     depth = min(_FARTHEST, np.int64(space.depth[state]))
     priority = ((_FARTHEST - depth) << _SHIFT) + _MOST_MOVES - _moves(space, lane)
     push(space.queues, FOCUSED, priority, state)

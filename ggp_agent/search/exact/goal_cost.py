@@ -23,6 +23,8 @@ MOST_GATES = 20_000
 """Gates of a condition beyond which it would take too long to look at every state."""
 MOST_PRICED = 300
 """Gates beyond which the parts that are missing are counted instead, if there are several."""
+FEW = 4
+"""Fluents of a condition up to which it is looked behind them, at what brings them about."""
 MOST_PARTS = 256
 
 _ONE = np.uint64(1)
@@ -41,7 +43,7 @@ class Cost(NamedTuple):
     first: I32
     """(K + 1,) first input of a node"""
     inputs: I32
-    """(edges,) literals over the new numbers"""
+    """(edges,) literals over the new numbers; a fluent may have one, what brings it about"""
     roots: I32
     """(C,) the parts in these"""
     prices: I32
@@ -60,27 +62,66 @@ def cost_of(layout: Layout, literals: list[int]) -> Cost:
             waiting += (inputs[first[node] : first[node + 1]] >> 1).tolist()
     if len(nodes) > MOST_GATES:
         parts, nodes = [], set()
-    order = sorted(nodes)
-    below = [node for node in order if node >= gates]
-    if len(below) > MOST_PRICED and len(parts) > 1:
-        order = []
-    number = {node: k for k, node in enumerate(order)}
-    starts, edges, fluents = [0], list[int](), []
-    for node in order:
-        fluents.append(node - 1 if 1 <= node <= layout.fluents else -1)
-        for literal in inputs[first[node] : first[node + 1]].tolist():
-            edges.append(2 * number[literal >> 1] + (literal & 1))
-        starts.append(len(edges))
-    roots = [2 * number[p >> 1] + (p & 1) for p in parts] if order else []
+    below = [node for node in sorted(nodes) if node >= gates]
+    circuit = _Circuit(layout)
+    if len(below) <= MOST_PRICED or len(parts) == 1:
+        fluents = [node - 1 for node in sorted(nodes) if 1 <= node <= layout.fluents]
+        if len(fluents) <= FEW:
+            circuit.add_causes(fluents)
+            if len(circuit.fluent) > MOST_PRICED + layout.fluents:
+                circuit = _Circuit(layout)
+        roots = circuit.add(parts)
+    else:
+        roots = []
     return Cost(
         gates=np.array(below, np.int32),
         parts=np.array(parts, np.int32),
-        fluent=np.array(fluents, np.int32),
-        first=np.array(starts, np.int32),
-        inputs=np.array(edges, np.int32),
+        fluent=np.array(circuit.fluent, np.int32),
+        first=np.array(circuit.first, np.int32),
+        inputs=np.array(circuit.inputs, np.int32),
         roots=np.array(roots, np.int32),
-        prices=np.zeros((2, len(order)), np.int32),
+        prices=np.zeros((2, len(circuit.fluent)), np.int32),
     )
+
+
+class _Circuit:
+    """Nodes of the network, numbered anew so that inputs come first."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._first, self._inputs = layout.first.tolist(), layout.inputs.tolist()
+        self._fluents, self._next = layout.fluents, layout.next.tolist()
+        self._number: dict[int, int] = {}
+        self.fluent: list[int] = []
+        self.first = [0]
+        self.inputs: list[int] = []
+
+    def add(self, literals: list[int]) -> list[int]:
+        """Add what these literals depend on; the literals in the new numbers."""
+        nodes, waiting = set[int](), [literal >> 1 for literal in literals]
+        while waiting:
+            node = waiting.pop()
+            if node not in nodes and node not in self._number:
+                nodes.add(node)
+                waiting += [i >> 1 for i in self._inputs[self._first[node] : self._first[node + 1]]]
+        for node in sorted(nodes):
+            inputs = self._inputs[self._first[node] : self._first[node + 1]]
+            self._add(node, [self._new(literal) for literal in inputs])
+        return [self._new(literal) for literal in literals]
+
+    def add_causes(self, fluents: list[int]) -> None:
+        """Have fluents cost what their conditions cost in the move before, and one more."""
+        causes = self.add([self._next[fluent] for fluent in fluents])
+        for fluent, cause in zip(fluents, causes, strict=True):
+            self._add(1 + fluent, [cause])
+
+    def _add(self, node: int, inputs: list[int]) -> None:
+        self._number[node] = len(self.fluent)
+        self.fluent.append(node - 1 if 1 <= node <= self._fluents else -1)
+        self.inputs += inputs
+        self.first.append(len(self.inputs))
+
+    def _new(self, literal: int) -> int:
+        return 2 * self._number[literal >> 1] + (literal & 1)
 
 
 def _conjuncts(first: list[int], inputs: I32, gates: int, literals: list[int]) -> list[int]:
@@ -122,6 +163,10 @@ def price_of(cost: Cost, states: U64, row: int) -> int:
         if fluent >= 0:
             holds = np.int32((states[row, fluent >> 6] >> np.uint64(fluent & 63)) & _ONE)
             prices[0, node], prices[1, node] = 1 - holds, holds
+            if cost.first[node] < cost.first[node + 1]:
+                cause = cost.inputs[cost.first[node]]
+                price = prices[cause & 1, cause >> 1] + np.int32(1)
+                prices[0, node] = min((1 - holds) * price, np.int32(FAR))
             continue
         together, cheapest = np.int32(0), np.int32(FAR)
         for edge in range(cost.first[node], cost.first[node + 1]):

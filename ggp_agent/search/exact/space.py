@@ -20,18 +20,21 @@ from propnet.vectors import LANES, WORDS, rows
 
 NO_STATE = -1
 
-STATES, CURSOR, EXPANDED, GENERATED, BEST, END, TURN, CHECKED, DEAD, FULL, SWEEPS = range(11)
+STATES, CURSOR, EXPANDED, GENERATED, BEST, END, TURN, CHECKED, DEAD, FULL, SWEEPS, NOW = range(12)
 """What `counters` holds: states in the table; up to which all have been expanded; how many have
 been; moves made; the highest goal at an end that was found, and the state of that; the queue whose
 turn it is; states looked at for dead ends, and those that are; whether there is no more room; and
-how often the network was evaluated, the measure of work."""
+how often the network was evaluated, the measure of work; the queue whose states are expanded."""
 
-NOVEL, NEAR, RICH, FREE, BOUND, FOCUSED = range(6)
+EXPANDED_ONCE, IN_FOCUS = 1, 2
+"""Bits of `expanded`: from any queue, from that of the focused search."""
+
+NOVEL, NEAR, RICH, FREE, ROOMY, BOUND, FOCUSED = range(7)
 """The queues beside the order in which states were found.  First comes, of each: what is new; what
 costs least to the highest goal; where the present goals are highest; of such states those with many
 moves, or with few; and the parts of the goal that few moves can bring about."""
-QUEUES = 6
-ENTRIES = 5
+QUEUES = 7
+ENTRIES = 6
 """Entries of queues per state, on average; who gets none waits for his turn by age."""
 
 MOST_STATES = 1 << 29
@@ -105,7 +108,7 @@ class Space(NamedTuple):
     highest: int
     """the highest goal that the rules have"""
     counters: I64
-    """(11,) see STATES"""
+    """(12,) see STATES"""
 
 
 def bytes_per_state(words: int) -> int:
@@ -153,7 +156,7 @@ def new_space(layout: Layout, memory: int) -> Space:
         relaxed=new_relaxed(layout),
         work=work,
         highest=highest,
-        counters=np.zeros(11, np.int64),
+        counters=np.zeros(12, np.int64),
     )
 
 
