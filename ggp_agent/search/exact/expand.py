@@ -24,6 +24,7 @@ from ggp_agent.search.exact.space import (
     EXPANDED,
     EXPANDED_ONCE,
     FOCUSED,
+    FOLLOWED,
     FREE,
     FULL,
     GENERATED,
@@ -34,7 +35,6 @@ from ggp_agent.search.exact.space import (
     NOW,
     QUEUES,
     RICH,
-    ROOMY,
     STATES,
     SWEEPS,
     TURN,
@@ -88,7 +88,11 @@ def expand(layout: Layout, lanes: Lanes, space: Space, sweeps: int) -> int:
         if count < 0:
             return EXHAUSTED
         if count:
+            space.work.waiting[0] = 0
             _expand_taken(layout, lanes, space, count)
+            if counters[NOW] == FREE:
+                count = _take_waiting(space)
+                _expand_taken(layout, lanes, space, count)
         if counters[BEST] > best:
             return BETTER
     return RUNNING
@@ -106,6 +110,8 @@ def _take(space: Space) -> int:
     done, undone = np.uint8(EXPANDED_ONCE), np.uint8(EXPANDED_ONCE)
     if turn == FOCUSED:  # what others have expanded is not focused
         done, undone = np.uint8(EXPANDED_ONCE | IN_FOCUS), np.uint8(IN_FOCUS)
+    elif turn == FREE:  # here all have been expanded, but not what follows from them
+        done, undone = np.uint8(FOLLOWED), np.uint8(FOLLOWED)
     counters[TURN] = (turn + 1) % (QUEUES + 1)
     count = 0
     while count < wanted:
@@ -122,6 +128,17 @@ def _take(space: Space) -> int:
             space.expanded[state] |= done
             work.taken[count] = state
             count += 1
+    return count
+
+
+@part
+def _take_waiting(space: Space) -> int:
+    """Take the states that follow from those just expanded: they are to be compared."""
+    work, count = space.work, space.work.waiting[0]
+    for k in range(count):
+        state = work.waiting[1 + k]
+        work.taken[k] = state
+        space.expanded[state] |= np.uint8(EXPANDED_ONCE)
     return count
 
 
@@ -267,6 +284,14 @@ def _find_focus(space: Space, count: int) -> None:
         work.group[k] = groups - 1
         if not _is_in(work.ends, k) and _is_in(alive, k):
             work.survivors[groups - 1] += 1
+    first = 0
+    for group in range(groups):
+        while work.group[first] != group:
+            first += 1
+        state, survivors = work.source[first], min(_MOST_MOVES, np.int64(work.survivors[group]))
+        if survivors > 0:
+            distance = np.int64(space.distance[state])
+            push(space.queues, FREE, (distance << _SHIFT) + _MOST_MOVES - survivors, state)
     if parts < 2:
         return
     for number in range(parts):
@@ -334,6 +359,10 @@ def _take_in(space: Space, lane: int) -> None:
         _queue_up(space, lane, state)
     else:
         _focus(space, lane, state)
+    if state != NO_STATE and counters[NOW] == FREE and space.expanded[state] == 0:
+        waiting = work.waiting[0]
+        if waiting < LANES:  # a state may be there twice
+            work.waiting[0], work.waiting[1 + waiting] = waiting + 1, state
 
 
 @part
@@ -343,15 +372,12 @@ def _queue_up(space: Space, lane: int, state: int) -> None:
     price = min(_FARTHEST, np.int64(work.prices[lane]))
     short = max(0, space.highest - np.int64(work.goals[0, lane]))
     distance = min(_FARTHEST, price + short)
-    moves = _moves(space, lane)
+    moves = min(_MOST_MOVES, np.int64(work.counts[lane]))
+    space.distance[state] = distance
     novelty = novelty_of(space.seen, distance, space.states, state, space.mask)
     push(queues, NOVEL, (novelty << _SHIFT) + distance, state)
     push(queues, NEAR, (price << _SHIFT) + novelty, state)
     push(queues, RICH, (short << _SHIFT) + novelty, state)
-    depth = np.int64(space.depth[state])
-    room = min(np.int64(work.counts[lane]), np.int64(work.survivors[work.group[lane]]))
-    push(queues, FREE, (distance << _SHIFT) + _MOST_MOVES - moves, state)
-    push(queues, ROOMY, ((max(0, _FARTHEST - depth - room)) << _SHIFT) + max(0, _MOST_MOVES - depth), state)
     push(queues, BOUND, (distance << _SHIFT) + moves, state)
     _focus(space, lane, state)
 

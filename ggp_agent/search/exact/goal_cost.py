@@ -23,8 +23,6 @@ MOST_GATES = 20_000
 """Gates of a condition beyond which it would take too long to look at every state."""
 MOST_PRICED = 300
 """Gates beyond which the parts that are missing are counted instead, if there are several."""
-FEW = 4
-"""Fluents of a condition up to which it is looked behind them, at what brings them about."""
 MOST_PARTS = 256
 
 _ONE = np.uint64(1)
@@ -66,10 +64,9 @@ def cost_of(layout: Layout, literals: list[int]) -> Cost:
     circuit = _Circuit(layout)
     if len(below) <= MOST_PRICED or len(parts) == 1:
         fluents = [node - 1 for node in sorted(nodes) if 1 <= node <= layout.fluents]
-        if len(fluents) <= FEW:
-            circuit.add_causes(fluents)
-            if len(circuit.fluent) > MOST_PRICED + layout.fluents:
-                circuit = _Circuit(layout)
+        circuit.add_causes(fluents)
+        if circuit.fluent.count(-1) > MOST_PRICED + len(layout.legal):
+            circuit = _Circuit(layout)
         roots = circuit.add(parts)
     else:
         roots = []

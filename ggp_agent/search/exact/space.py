@@ -26,15 +26,15 @@ been; moves made; the highest goal at an end that was found, and the state of th
 turn it is; states looked at for dead ends, and those that are; whether there is no more room; and
 how often the network was evaluated, the measure of work; the queue whose states are expanded."""
 
-EXPANDED_ONCE, IN_FOCUS = 1, 2
-"""Bits of `expanded`: from any queue, from that of the focused search."""
+EXPANDED_ONCE, IN_FOCUS, FOLLOWED = 1, 2, 4
+"""Bits of `expanded`: from any queue; from that of the focused search; and all that follow."""
 
-NOVEL, NEAR, RICH, FREE, ROOMY, BOUND, FOCUSED = range(7)
+NOVEL, NEAR, RICH, FREE, BOUND, FOCUSED = range(6)
 """The queues beside the order in which states were found.  First comes, of each: what is new; what
 costs least to the highest goal; where the present goals are highest; of such states those with many
 moves, or with few; and the parts of the goal that few moves can bring about."""
-QUEUES = 7
-ENTRIES = 6
+QUEUES = 6
+ENTRIES = 5
 """Entries of queues per state, on average; who gets none waits for his turn by age."""
 
 MOST_STATES = 1 << 29
@@ -48,6 +48,8 @@ class Work(NamedTuple):
 
     taken: I32
     """(LANES,) the states that are expanded"""
+    waiting: I32
+    """(1 + LANES,) how many states are to be expanded with them, and these"""
     source: I32
     """(LANES,) by following state, the one from which it follows"""
     moves: I32
@@ -93,6 +95,8 @@ class Space(NamedTuple):
     """(N,) by which move"""
     depth: I32
     """(N,) after how many moves"""
+    distance: NDArray[np.int16]
+    """(N,) how far it is from the highest goal"""
     expanded: NDArray[np.uint8]
     """(N,)"""
     mask: U64
@@ -113,7 +117,7 @@ class Space(NamedTuple):
 
 def bytes_per_state(words: int) -> int:
     """Bytes that a state takes, with its entries in queues and the table."""
-    return 8 * words + 3 * 4 + 1 + ENTRIES * 8 + 4 * 8
+    return 8 * words + 3 * 4 + 3 + ENTRIES * 8 + 4 * 8
 
 
 def new_space(layout: Layout, memory: int) -> Space:
@@ -125,6 +129,7 @@ def new_space(layout: Layout, memory: int) -> Space:
     cost = cost_of(layout, best)
     work = Work(
         taken=np.zeros(LANES, np.int32),
+        waiting=np.zeros(1 + LANES, np.int32),
         source=np.zeros(LANES, np.int32),
         moves=np.zeros((LANES, 1), np.int32),
         rows=np.zeros((LANES, words), np.uint64),
@@ -147,6 +152,7 @@ def new_space(layout: Layout, memory: int) -> Space:
         parent=np.empty(count, np.int32),
         move=np.empty(count, np.int32),
         depth=np.empty(count, np.int32),
+        distance=np.empty(count, np.int16),
         expanded=np.empty(count, np.uint8),
         mask=np.zeros(words, np.uint64),
         table=_new_table(count),
@@ -223,7 +229,7 @@ def add_state(space: Space, row: int, source: int, move: int, place: int) -> int
     counters[STATES] += 1
     if place >= 0:
         space.table[place] = (space.work.keys[row] & _TAG) | np.uint64(state + 1)
-    space.expanded[state] = 0
+    space.expanded[state], space.distance[state] = 0, 0
     reach(space, row, state, source, move)
     return int(state)
 
