@@ -21,6 +21,7 @@ from ggp_agent.search.exact.space import (
     CURSOR,
     DEAD,
     END,
+    FAR_END,
     EXPANDED,
     EXPANDED_ONCE,
     FOCUSED,
@@ -30,11 +31,13 @@ from ggp_agent.search.exact.space import (
     GENERATED,
     IN_FOCUS,
     NEAR,
+    NEAR_END,
     NO_STATE,
     NOVEL,
     NOW,
     QUEUES,
     RICH,
+    ROUND,
     STATES,
     SWEEPS,
     TURN,
@@ -72,6 +75,7 @@ _FARTHEST, _MOST_MOVES, _SHIFT = 511, 511, 9
 def begin(space: Space) -> None:
     """Take the state in the first row of the work as the one to search from."""
     space.work.keys[0] = key_of(space, space.work.rows, 0)
+    space.counters[NEAR_END] = _FARTHEST
     place = find_place(space, space.work.rows, 0, space.work.keys[0])
     push(space.queues, FOCUSED, 0, add_state(space, 0, NO_STATE, -1, place))
 
@@ -98,7 +102,7 @@ def expand(layout: Layout, lanes: Lanes, space: Space, sweeps: int) -> int:
     return RUNNING
 
 
-@part
+@kernel
 def _take(space: Space) -> int:
     """Take states that are to be expanded from the next queue; -1 where no state is left."""
     counters, work = space.counters, space.work
@@ -113,10 +117,13 @@ def _take(space: Space) -> int:
     elif turn == FREE:  # here all have been expanded, but not what follows from them
         done, undone = np.uint8(FOLLOWED), np.uint8(FOLLOWED)
     counters[TURN] = (turn + 1) % (QUEUES + 1)
-    count = 0
+    counters[ROUND] += turn == QUEUES
+    count, start = 0, 0
+    if turn == FREE and counters[ROUND] & 1:
+        start = _any_distance(space)
     while count < wanted:
         if turn < QUEUES:
-            state = pop(space.queues, turn)
+            state = pop(space.queues, turn, start)
             if state == NONE_LEFT:
                 return count
         else:
@@ -131,7 +138,21 @@ def _take(space: Space) -> int:
     return count
 
 
-@part
+@kernel
+def _any_distance(space: Space) -> int:
+    """Where in the queue states of a distance begin that is drawn among those of states so far.
+
+    Who always takes the nearest is caught where all of these lead nowhere (type-based exploration;
+    F. Xie et al., 2014).
+    """
+    counters = space.counters
+    mixed = np.uint64(counters[ROUND]) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
+    drawn = np.int64(mixed >> np.uint64(40)) % (counters[FAR_END] - counters[NEAR_END] + 1)
+    return (counters[NEAR_END] + drawn) << _SHIFT
+
+
+@kernel
 def _take_waiting(space: Space) -> int:
     """Take the states that follow from those just expanded: they are to be compared."""
     work, count = space.work, space.work.waiting[0]
@@ -211,7 +232,7 @@ def _is_in(row, lane: int) -> bool:  # type: ignore[no-untyped-def] # an array o
     return (row[0, lane >> 6] >> np.uint64(lane & 63)) & _ONE != np.uint64(0)
 
 
-@part
+@kernel
 def _count_moves(layout: Layout, lanes: Lanes, space: Space, count: int) -> None:
     """How many moves are legal in every lane."""
     counts, row = space.work.counts, lanes.ended
@@ -225,7 +246,7 @@ def _count_moves(layout: Layout, lanes: Lanes, space: Space, count: int) -> None
                 bits &= bits - _ONE
 
 
-@part
+@kernel
 def _look_for_dead_ends(layout: Layout, lanes: Lanes, space: Space, count: int) -> None:
     """Leave in `relaxed.alive` the lanes that are to be kept."""
     counters, alive = space.counters, space.relaxed.alive
@@ -246,7 +267,7 @@ def _look_for_dead_ends(layout: Layout, lanes: Lanes, space: Space, count: int) 
                 counters[DEAD] += 1
 
 
-@part
+@kernel
 def _find_prices(space: Space, count: int) -> None:
     """What the goal costs in the lanes: of a large circuit, the parts that are missing."""
     work, parts = space.work, len(space.cost.parts)
@@ -332,7 +353,7 @@ def _first_lanes(count: int) -> np.uint64:
     return (_ONE << np.uint64(max(0, count))) - _ONE
 
 
-@part
+@kernel
 def _take_in(space: Space, lane: int) -> None:
     """Take in the state of a lane: an end, a new state, one that is known."""
     work, counters = space.work, space.counters
@@ -365,7 +386,7 @@ def _take_in(space: Space, lane: int) -> None:
             work.waiting[0], work.waiting[1 + waiting] = waiting + 1, state
 
 
-@part
+@kernel
 def _queue_up(space: Space, lane: int, state: int) -> None:
     """Put a state into the queues."""
     work, queues = space.work, space.queues
@@ -374,6 +395,8 @@ def _queue_up(space: Space, lane: int, state: int) -> None:
     distance = min(_FARTHEST, price + short)
     moves = min(_MOST_MOVES, np.int64(work.counts[lane]))
     space.distance[state] = distance
+    space.counters[NEAR_END] = min(space.counters[NEAR_END], distance)
+    space.counters[FAR_END] = max(space.counters[FAR_END], distance)
     novelty = novelty_of(space.seen, distance, space.states, state, space.mask)
     push(queues, NOVEL, (novelty << _SHIFT) + distance, state)
     push(queues, NEAR, (price << _SHIFT) + novelty, state)
@@ -389,7 +412,7 @@ def _moves(space: Space, lane: int) -> int:
     return min(_MOST_MOVES, np.int64(space.work.counts[lane]) + np.int64(survivors))
 
 
-@part
+@kernel
 def _focus(space: Space, lane: int, state: int) -> None:
     """Go on with a state in the focused search, where it came from that and leads on in it."""
     if space.counters[NOW] != FOCUSED or not space.work.focused[lane]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ggp_agent.search.kernel import kernel, part
+from ggp_agent.search.kernel import kernel
 from propnet.layout import ALL, I32, U64, Lanes, Layout
 from propnet.vectors import read, splat, store
 
@@ -151,7 +151,7 @@ def see_parts(layout: Layout, lanes: Lanes, cost: Cost, met: U64) -> None:
         store(met, k, read(values, cost.parts[k]))
 
 
-@part
+@kernel
 def price_of(cost: Cost, states: U64, row: int) -> int:
     """What the goal costs in the packed state of a row, FAR at most."""
     prices = cost.prices

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ggp_agent.search.kernel import part
+from ggp_agent.search.kernel import kernel
 from propnet.layout import U64
 from propnet.vectors import lowest_bit
 
@@ -30,7 +30,7 @@ def new_seen(fluents: int, words: int) -> U64:
     return np.zeros((classes, fluents, words), np.uint64)
 
 
-@part
+@kernel
 def novelty_of(seen: U64, distance: int, states: U64, row: int, mask: U64) -> int:
     """What is new in the packed state of a row, which counts as seen afterwards."""
     if len(seen) == 0:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ggp_agent.search.kernel import part
-from propnet.layout import I32, I64, U64
+from ggp_agent.search.kernel import kernel
+from propnet.layout import ALL, I32, I64, U64
 from propnet.vectors import lowest_bit
 
 BUCKETS = 1 << 18
@@ -63,7 +63,7 @@ def empty_queues(queues: Queues) -> None:
     queues.counters[_USED], queues.counters[_FREE] = 0, NONE_LEFT
 
 
-@part
+@kernel
 def push(queues: Queues, queue: int, priority: int, state: int) -> None:
     """Put a state in; where there is no room for an entry, it is left out."""
     counters = queues.counters
@@ -84,14 +84,38 @@ def push(queues: Queues, queue: int, priority: int, state: int) -> None:
         queues.whole[queue, 0] |= _ONE << np.uint64(priority >> 12)
 
 
-@part
-def pop(queues: Queues, queue: int) -> int:
-    """Take out the newest state of the lowest priority; NONE_LEFT where there is none."""
-    if queues.whole[queue, 0] == np.uint64(0):
+@kernel
+def lowest(queues: Queues, queue: int, start: int) -> int:
+    """The lowest priority from `start` on of which there is any state; NONE_LEFT for none."""
+    bits = queues.bits[queue, start >> 6] & (ALL << np.uint64(start & 63))
+    if bits != np.uint64(0):
+        return (start & ~63) | lowest_bit(bits)
+    middle = start >> 6
+    bits = queues.groups[queue, start >> 12] & (ALL << np.uint64(middle & 63))
+    bits &= ~(_ONE << np.uint64(middle & 63))
+    if bits != np.uint64(0):
+        middle = (middle & ~63) | lowest_bit(bits)
+        return (middle << 6) | lowest_bit(queues.bits[queue, middle])
+    high = start >> 12
+    bits = queues.whole[queue, 0] & (ALL << np.uint64(high)) & ~(_ONE << np.uint64(high))
+    if bits == np.uint64(0):
         return NONE_LEFT
-    high = lowest_bit(queues.whole[queue, 0])
-    middle = (high << 6) | lowest_bit(queues.groups[queue, high])
-    priority = (middle << 6) | lowest_bit(queues.bits[queue, middle])
+    middle = (lowest_bit(bits) << 6) | lowest_bit(queues.groups[queue, lowest_bit(bits)])
+    return (middle << 6) | lowest_bit(queues.bits[queue, middle])
+
+
+@kernel
+def pop(queues: Queues, queue: int, start: int) -> int:
+    """Take out the newest state of the lowest priority from `start` on, or else of the lowest.
+
+    NONE_LEFT where the queue is empty.
+    """
+    priority = lowest(queues, queue, start)
+    if priority == NONE_LEFT:
+        priority = lowest(queues, queue, 0)
+        if priority == NONE_LEFT:
+            return NONE_LEFT
+    middle, high = priority >> 6, priority >> 12
     entry = queues.heads[queue, priority]
     head = queues.after[entry]
     queues.heads[queue, priority] = head

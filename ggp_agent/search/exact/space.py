@@ -14,17 +14,34 @@ from ggp_agent.search.exact.goal_cost import Cost, cost_of
 from ggp_agent.search.exact.novelty import new_seen
 from ggp_agent.search.exact.queues import Queues, empty_queues, new_queues
 from ggp_agent.search.exact.relaxed import Relaxed, new_relaxed
-from ggp_agent.search.kernel import part
+from ggp_agent.search.kernel import kernel, part
 from propnet.layout import I32, I64, U64, Layout, pack
 from propnet.vectors import LANES, WORDS, rows
 
 NO_STATE = -1
 
-STATES, CURSOR, EXPANDED, GENERATED, BEST, END, TURN, CHECKED, DEAD, FULL, SWEEPS, NOW = range(12)
+(
+    STATES,
+    CURSOR,
+    EXPANDED,
+    GENERATED,
+    BEST,
+    END,
+    TURN,
+    ROUND,
+    CHECKED,
+    DEAD,
+    FULL,
+    SWEEPS,
+    NOW,
+    NEAR_END,
+    FAR_END,
+) = range(15)
 """What `counters` holds: states in the table; up to which all have been expanded; how many have
 been; moves made; the highest goal at an end that was found, and the state of that; the queue whose
-turn it is; states looked at for dead ends, and those that are; whether there is no more room; and
-how often the network was evaluated, the measure of work; the queue whose states are expanded."""
+turn it is, and how often all had theirs; states looked at for dead ends, and those that are;
+whether there is no more room; how often the network was evaluated, the measure of work; the queue
+whose states are expanded; and the least and the greatest distance of a state."""
 
 EXPANDED_ONCE, IN_FOCUS, FOLLOWED = 1, 2, 4
 """Bits of `expanded`: from any queue; from that of the focused search; and all that follow."""
@@ -112,7 +129,7 @@ class Space(NamedTuple):
     highest: int
     """the highest goal that the rules have"""
     counters: I64
-    """(12,) see STATES"""
+    """(15,) see STATES"""
 
 
 def bytes_per_state(words: int) -> int:
@@ -162,7 +179,7 @@ def new_space(layout: Layout, memory: int) -> Space:
         relaxed=new_relaxed(layout),
         work=work,
         highest=highest,
-        counters=np.zeros(12, np.int64),
+        counters=np.zeros(15, np.int64),
     )
 
 
@@ -191,7 +208,7 @@ def key_of(space: Space, states: U64, row: int) -> np.uint64:
     return key ^ (key >> np.uint64(29))
 
 
-@part
+@kernel
 def find_place(space: Space, states: U64, row: int, key: np.uint64) -> int:
     """The place in the table that has the state, or where it would be."""
     last = len(space.table) - 1
