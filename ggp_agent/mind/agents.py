@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ggp_agent.search.exact.puzzle
 import ggp_agent.search.selection  # noqa: F401  # it and all strategies declare parameters
 from ggp_agent.agents import Agent, find_agent
 from ggp_agent.tuning.tuned_parameters import check_tuning

@@ -11,6 +11,7 @@ from forward_model.model import AnyModel
 from ggp_agent.agents import Agent
 from ggp_agent.mind.thinker import LegalThinker, Thinker
 from ggp_agent.protocol.worker_commands import AgentProfile
+from ggp_agent.search.exact.puzzle import PuzzleSearch
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.parallel import ParallelSearch, share_of, threads_of
 from ggp_agent.search.plain import PlainSearch
@@ -19,6 +20,9 @@ from propnet.vectors import LANES
 
 SEED_STEP = 0x9E3779B9
 """Between the seeds of an agent's trees; those of a match's seats are neighbours."""
+
+LARGEST_SHARE = 0.75
+"""Of the memory; the tree must have some."""
 
 Search = TypeVar("Search", NativeSearch, PlainSearch)
 
@@ -32,9 +36,24 @@ def make_thinker(model: AnyModel, role: int, agent: Agent, seed: int) -> Thinker
         return LegalThinker(model, role, random.Random(seed))
     if model.compiled is not None:
         model.compile()
+        if is_puzzle(model.compiled) and agent["solver"] == "on" and agent.number("exact"):
+            return puzzle_search(model.compiled, agent, seed)
         return native_search(model.compiled, role, agent, seed)
     tuner = adaptive(agent, len(model.role_names), LANES, seed)
     return _watched(PlainSearch(model, role, agent, seed, tuner), tuner)
+
+
+def is_puzzle(game: CompiledModel) -> bool:
+    """Whether a game has one player, and nothing is left to chance."""
+    return len(game.moves) == 1 and game.chance_role is None
+
+
+def puzzle_search(game: CompiledModel, agent: Agent, seed: int) -> PuzzleSearch:
+    """Exact search beside the native search, with a share of its memory."""
+    memory = int(agent.number("memory"))
+    own = int(memory * min(LARGEST_SHARE, agent.number("exact")))
+    rest = Agent(agent.name, agent.summary, {**agent.settings, "memory": memory - own})
+    return PuzzleSearch(game, agent, own * 2**20, native_search(game, 0, rest, seed))
 
 
 def native_search(

@@ -27,6 +27,7 @@ from gdl.rules import RuleSheet
 from ggp_agent.agents import Agent
 from ggp_agent.mind.tiny_game import TINY_GAME
 from ggp_agent.search.arrays import new_arrays
+from ggp_agent.search.exact.search import ExactSearch
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.room import new_tree_for
 from ggp_agent.search.settings import settings_row
@@ -64,6 +65,7 @@ def warm_up(tuners: Iterable[str] = (), tell: Tell = log.info) -> None:
         with _stage(2, tell):
             _warm_up_tuners(tuners)
             search = NativeSearch(machine.compiled, 0, _AGENT, seed=0)
+            _warm_up_exact_search(machine.compiled)
             wait_for_it()
             search.think(time.monotonic() + 3600, lambda: False)
             search.enter(machine.initial_state, ["a"])
@@ -74,6 +76,12 @@ def _compile_batches(game: CompiledModel) -> None:
     layout, lanes = game.layout, new_lanes(game.layout, seed=0)
     tree, arrays = new_tree_for(game, _AGENT), new_arrays(game, _AGENT, seed=0)
     compile_for(simulate_batch, layout, lanes, tree, arrays, 0, Batch(1, 1, 1, 0))
+
+
+def _warm_up_exact_search(game: CompiledModel) -> None:
+    exact = ExactSearch(game, memory=2**20)
+    while not exact.is_over:
+        exact.work()
 
 
 def _warm_up_tuners(tuners: Iterable[str]) -> None:

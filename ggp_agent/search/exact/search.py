@@ -7,6 +7,7 @@ best line is proven.  It knows no clock: whoever uses it has it work in slices.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -93,13 +94,17 @@ class ExactSearch:
         """Whether more work would bring nothing."""
         return self.is_proven or self._full
 
-    def work(self) -> None:
-        """A slice of work: some hundredths of a second."""
+    def replayed(self, state: bytes, moves: Sequence[int]) -> Line | None:
+        """The line of these moves from a state; None where they don't lead to the end."""
+        return self._replay.line(state, moves)
+
+    def work(self, sweeps: int = 0) -> None:
+        """A slice of work: some hundredths of a second, or so many evaluations of the network."""
         if self.is_over:
             return
         counters, begun = self._space.counters, time.monotonic()
         before = counters[[EXPANDED, GENERATED, DEAD]]
-        result = expand(self._layout, self._lanes, self._space, self._sweeps)
+        result = expand(self._layout, self._lanes, self._space, sweeps or self._sweeps)
         made = (counters[[EXPANDED, GENERATED, DEAD]] - before).tolist()
         self.expanded, self.generated = self.expanded + made[0], self.generated + made[1]
         self.dead += made[2]
@@ -111,7 +116,7 @@ class ExactSearch:
             self._begin(by_step=True)  # nothing is proven: being late may be of use
         elif result == EXHAUSTED:
             self._exhausted = True
-        elif result == RUNNING:
+        elif result == RUNNING and not sweeps:
             seconds = max(1e-6, time.monotonic() - begun)
             change = max(0.5, min(2.0, SLICE / seconds))
             self._sweeps = max(1, min(MOST_SWEEPS, int(self._sweeps * change + 0.5)))
