@@ -21,8 +21,10 @@ FAR = 1000
 """The highest cost."""
 MOST_GATES = 20_000
 """Gates of a condition beyond which it would take too long to look at every state."""
-MOST_PRICED = 300
-"""Gates beyond which the parts that are missing are counted instead, if there are several."""
+MOST_PRICED = 400
+"""Nodes of a circuit beyond which the parts that are missing are counted instead, if several."""
+NO_FLUENT, NEVER = -1, -2
+"""In place of a node's fluent: it is none, or it stands for one that does not hold."""
 MOST_PARTS = 256
 
 _ONE = np.uint64(1)
@@ -36,7 +38,7 @@ class Cost(NamedTuple):
     parts: I32
     """(C,) literals of the conjuncts"""
     fluent: I32
-    """(K,) the fluent that a node of the circuit is, or -1; empty where the circuit is so large that
+    """(K,) the fluent that a node of the circuit is, or NO_FLUENT, or NEVER; empty where the circuit is so large that
     only parts are counted"""
     first: I32
     """(K + 1,) first input of a node"""
@@ -61,15 +63,13 @@ def cost_of(layout: Layout, literals: list[int]) -> Cost:
     if len(nodes) > MOST_GATES:
         parts, nodes = [], set()
     below = [node for node in sorted(nodes) if node >= gates]
-    circuit = _Circuit(layout)
-    if len(below) <= MOST_PRICED or len(parts) == 1:
-        fluents = [node - 1 for node in sorted(nodes) if 1 <= node <= layout.fluents]
-        circuit.add_causes(fluents)
-        if circuit.fluent.count(-1) > MOST_PRICED + len(layout.legal):
+    circuit, roots = _Circuit(layout), list[int]()
+    if len(parts) == 1:  # one of several conditions: look behind its fluents, too
+        circuit.add_causes([node - 1 for node in sorted(nodes) if 1 <= node <= layout.fluents])
+        if len(circuit.fluent) > MOST_PRICED:
             circuit = _Circuit(layout)
+    if len(nodes) <= MOST_PRICED or len(parts) == 1:
         roots = circuit.add(parts)
-    else:
-        roots = []
     return Cost(
         gates=np.array(below, np.int32),
         parts=np.array(parts, np.int32),
@@ -94,26 +94,52 @@ class _Circuit:
 
     def add(self, literals: list[int]) -> list[int]:
         """Add what these literals depend on; the literals in the new numbers."""
-        nodes, waiting = set[int](), [literal >> 1 for literal in literals]
-        while waiting:
-            node = waiting.pop()
-            if node not in nodes and node not in self._number:
-                nodes.add(node)
-                waiting += [i >> 1 for i in self._inputs[self._first[node] : self._first[node + 1]]]
+        nodes = set[int]().union(*(self._below(literal >> 1) for literal in literals))
+        nodes -= self._number.keys()
         for node in sorted(nodes):
             inputs = self._inputs[self._first[node] : self._first[node + 1]]
             self._add(node, [self._new(literal) for literal in inputs])
         return [self._new(literal) for literal in literals]
 
     def add_causes(self, fluents: list[int]) -> None:
-        """Have fluents cost what their conditions cost in the move before, and one more."""
-        causes = self.add([self._next[fluent] for fluent in fluents])
-        for fluent, cause in zip(fluents, causes, strict=True):
+        """Have fluents cost what brings them about costs in the move before, and one more.
+
+        That they hold already does not count as bringing them about.
+        """
+        causes = [self._cause_of(fluent) for fluent in fluents if len(self.fluent) <= MOST_PRICED]
+        self._number.clear()  # gates over these fluents are other ones from now on
+        for fluent, cause in zip(fluents, causes, strict=False):
             self._add(1 + fluent, [cause])
+
+    def _cause_of(self, fluent: int) -> int:
+        """A literal for what brings a fluent about, where it does not hold."""
+        literal = self._next[fluent]
+        self.add([literal])
+        shared, below = self._number, sorted(self._below(literal >> 1))
+        self._number = dict(shared)
+        self._add(1 + fluent, [])
+        self.fluent[-1] = NEVER
+        changed = {1 + fluent}
+        for node in below:
+            inputs = self._inputs[self._first[node] : self._first[node + 1]]
+            if any(i >> 1 in changed for i in inputs):
+                self._add(node, [self._new(i) for i in inputs])
+                changed.add(node)
+        cause, self._number = self._new(literal), shared
+        return cause
+
+    def _below(self, node: int) -> set[int]:
+        nodes, waiting = set[int](), [node]
+        while waiting:
+            node = waiting.pop()
+            if node not in nodes:
+                nodes.add(node)
+                waiting += [i >> 1 for i in self._inputs[self._first[node] : self._first[node + 1]]]
+        return nodes
 
     def _add(self, node: int, inputs: list[int]) -> None:
         self._number[node] = len(self.fluent)
-        self.fluent.append(node - 1 if 1 <= node <= self._fluents else -1)
+        self.fluent.append(node - 1 if 1 <= node <= self._fluents else NO_FLUENT)
         self.inputs += inputs
         self.first.append(len(self.inputs))
 
@@ -164,6 +190,9 @@ def price_of(cost: Cost, states: U64, row: int) -> int:
                 cause = cost.inputs[cost.first[node]]
                 price = prices[cause & 1, cause >> 1] + np.int32(1)
                 prices[0, node] = min((1 - holds) * price, np.int32(FAR))
+            continue
+        if fluent == NEVER:
+            prices[0, node], prices[1, node] = np.int32(FAR), np.int32(0)
             continue
         together, cheapest = np.int32(0), np.int32(FAR)
         for edge in range(cost.first[node], cost.first[node + 1]):
