@@ -21,6 +21,11 @@ from ggp_agent.system.cores import cores
 from propnet.network import compile_network
 
 _OTHERS = {
+    "puzzles": Lazy(
+        "ggp_agent.cli.bench_puzzles",
+        "puzzles",
+        "Play one-player GAMEs (default: all): goals reached, whether proven, and how soon.",
+    ),
     "search": Lazy(
         "ggp_agent.cli.bench_search",
         "search",

@@ -38,8 +38,8 @@ class Cost(NamedTuple):
     parts: I32
     """(C,) literals of the conjuncts"""
     fluent: I32
-    """(K,) the fluent that a node of the circuit is, or NO_FLUENT, or NEVER; empty where the circuit is so large that
-    only parts are counted"""
+    """(K,) the fluent that a node of the circuit is, or NO_FLUENT, or NEVER; empty where the
+    circuit is so large that only parts are counted"""
     first: I32
     """(K + 1,) first input of a node"""
     inputs: I32

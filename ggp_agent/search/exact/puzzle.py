@@ -80,7 +80,8 @@ class PuzzleSearch:
         self._forget_work()
 
     def _forget_work(self) -> None:
-        self._seconds, self._work = 0.0, {"states": 0, "expanded": 0, "generated": 0, "dead": 0}
+        self._seconds = self._found = 0.0
+        self._work = {"states": 0, "expanded": 0, "generated": 0, "dead": 0}
 
     @property
     def is_solved(self) -> bool:
@@ -123,7 +124,7 @@ class PuzzleSearch:
         self, until: float, deadline: float, interrupted: Interrupted, budget: int
     ) -> None:
         """Exact search until its turn is over; with a budget it is work that counts, not time."""
-        exact, last = self._exact, 0.0
+        exact, last, turn = self._exact, 0.0, time.monotonic()
         while not exact.is_over and not interrupted():
             begun = time.monotonic()
             exact.work(SWEEPS_OF_TURN if budget else 0)
@@ -131,6 +132,8 @@ class PuzzleSearch:
             last = now - begun
             if now + last >= min(deadline, until) or (budget and exact.generated >= budget):
                 break
+        if exact.line is not self._line:
+            self._found = self._seconds + time.monotonic() - turn
         self._line, self._proven = exact.line, exact.is_proven
         self._work = {
             "states": exact.states,
@@ -166,6 +169,7 @@ class PuzzleSearch:
             "moves": len(line.moves) if line else None,
             "proven": self.is_solved,
             "seconds": round(self._seconds, 4),
+            "found_s": round(self._found, 4),
             **self._work,
         }
         return report

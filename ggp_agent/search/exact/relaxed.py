@@ -26,7 +26,7 @@ _ONE = np.uint64(1)
 
 HORIZON = 300
 """Steps that are looked ahead; a state about which nothing is known then is no dead end."""
-SWEEPS = 4
+SWEEPS = 20
 """What a step takes, in evaluations of the network: with two values per node, and interpreted."""
 MOST_WORK = 20_000_000
 """Gates times fluents beyond which it would take too long to find out what moves change."""
@@ -83,8 +83,9 @@ def _with_changers(layout: Layout, relaxed: Relaxed) -> Relaxed:
     can[can.sum(axis=1) > MOST_CHANGERS] = 0
     can = can.astype(np.bool_)
     lists = [np.flatnonzero(row).astype(np.int32) for row in can]
-    unknown = octets.any(axis=1) & ~can.any(axis=1)
-    lists = [np.array([ANY], np.int32) if u else m for u, m in zip(unknown, lists, strict=True)]
+    unknown = (octets.any(axis=1) & ~can.any(axis=1)).tolist()
+    anything = np.array([ANY], np.int32)
+    lists = [anything if u else known for u, known in zip(unknown, lists, strict=True)]
     first = np.concatenate(([0], np.cumsum([len(some) for some in lists]))).astype(np.int32)
     return relaxed._replace(first=first, changers=np.concatenate([*lists, [0]]).astype(np.int32))
 

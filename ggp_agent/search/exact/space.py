@@ -51,6 +51,8 @@ NOVEL, NEAR, RICH, FREE, BOUND, FOCUSED = range(6)
 costs least to the highest goal; where the present goals are highest; of such states those with many
 moves, or with few; and the parts of the goal that few moves can bring about."""
 QUEUES = 6
+FARTHEST, MOST_MOVES, SHIFT = 511, 511, 9
+"""The greatest distance and number of moves that priorities tell apart, and bits for the latter."""
 ENTRIES = 5
 """Entries of queues per state, on average; who gets none waits for his turn by age."""
 
@@ -212,7 +214,7 @@ def key_of(space: Space, states: U64, row: int) -> np.uint64:
 def find_place(space: Space, states: U64, row: int, key: np.uint64) -> int:
     """The place in the table that has the state, or where it would be."""
     last = len(space.table) - 1
-    place = np.int64(key & np.uint64(last))
+    place = int(np.int64(key & np.uint64(last)))
     while space.table[place] != np.uint64(0):
         found = space.table[place]
         if found & _TAG == key & _TAG:
@@ -229,7 +231,7 @@ def find_place(space: Space, states: U64, row: int, key: np.uint64) -> int:
 @part
 def state_at(space: Space, place: int) -> int:
     """The state at a place of the table, or NO_STATE."""
-    return np.int64(space.table[place] & _NUMBER) - 1
+    return int(np.int64(space.table[place] & _NUMBER)) - 1
 
 
 @part
@@ -267,5 +269,3 @@ def line_to(space: Space, state: int) -> list[int]:
         moves.append(int(space.move[state]))
         state = int(space.parent[state])
     return moves[::-1]
-
-
