@@ -83,9 +83,9 @@ def _with_changers(layout: Layout, relaxed: Relaxed) -> Relaxed:
     can[can.sum(axis=1) > MOST_CHANGERS] = 0
     can = can.astype(np.bool_)
     lists = [np.flatnonzero(row).astype(np.int32) for row in can]
-    unknown = (octets.any(axis=1) & ~can.any(axis=1)).tolist()
-    anything = np.array([ANY], np.int32)
-    lists = [anything if u else known for u, known in zip(unknown, lists, strict=True)]
+    for number, changers in enumerate(lists):
+        if octets[number].any() and not len(changers):  # too many
+            lists[number] = np.array([ANY], np.int32)
     first = np.concatenate(([0], np.cumsum([len(some) for some in lists]))).astype(np.int32)
     return relaxed._replace(first=first, changers=np.concatenate([*lists, [0]]).astype(np.int32))
 
