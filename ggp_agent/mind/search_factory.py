@@ -53,7 +53,7 @@ def puzzle_search(game: CompiledModel, agent: Agent, seed: int) -> PuzzleSearch:
     memory = int(agent.number("memory"))
     own = int(memory * min(LARGEST_SHARE, agent.number("exact")))
     rest = Agent(agent.name, agent.summary, {**agent.settings, "memory": memory - own})
-    return PuzzleSearch(game, agent, own * 2**20, native_search(game, 0, rest, seed))
+    return PuzzleSearch(game, agent, own * 2**20, native_search(game, 0, rest, seed), seed)
 
 
 def native_search(

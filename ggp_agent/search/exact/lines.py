@@ -6,10 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from propnet import kernels
 from propnet.layout import I32, U64, Lanes, Layout
 from propnet.vectors import LANES, WORDS
+
+SAMPLED = 64
+"""Random lines of which the best is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +65,55 @@ class Replay:
         kernels.read_goals(layout, lanes, self._goals)
         return Line(tuple(states), tuple(moves), int(self._goals[0, 0]))
 
+    def best_of(
+        self, state: bytes, prefix: Sequence[int], dice: np.random.Generator, longest: int
+    ) -> Line | None:
+        """The best of SAMPLED lines that begin with these moves and go on with random ones.
+
+        None where no line has ended after the `longest` number of moves.
+        """
+        layout, lanes = self._layout, self._lanes
+        rows: U64 = np.repeat(np.frombuffer(state, np.uint64)[np.newaxis], SAMPLED, axis=0)
+        goes_on, best, chosen = np.ones(SAMPLED, np.bool_), -1, list[int]()
+        history: list[I32] = []
+        for step in range(longest + 1):
+            kernels.load_states(layout, lanes, rows, SAMPLED)
+            kernels.see_position(layout, lanes)
+            kernels.legal_rows(layout, lanes, self._legal)
+            legal = _bits(self._legal)
+            literal = layout.terminal
+            ends = _bits(lanes.values[literal >> 1 : (literal >> 1) + 1])[0] ^ bool(literal & 1)
+            ended = goes_on & (ends | ~legal.any(axis=0))
+            if ended.any():
+                kernels.read_goals(layout, lanes, self._goals)
+                goals = np.where(ended, self._goals[0, :SAMPLED].astype(np.int64), -1)
+                if goals.max() > best:
+                    lane = int(goals.argmax())
+                    best, chosen = int(goals[lane]), [int(moves[lane, 0]) for moves in history]
+            goes_on &= ~ended
+            if not goes_on.any():
+                break
+            if step < len(prefix):
+                moves = np.full((SAMPLED, 1), prefix[step], np.int32)
+            else:
+                drawn = (legal * (1.0 + dice.random(legal.shape))).argmax(axis=0)
+                moves = drawn.astype(np.int32)[:, np.newaxis].copy()
+            history.append(moves)
+            kernels.set_moves(layout, lanes, moves, SAMPLED)
+            lanes.active[:] = kernels.ALL
+            kernels.advance(layout, lanes)
+            kernels.save_states(layout, lanes, rows, SAMPLED)
+        return self.line(state, chosen) if best >= 0 else None
+
     def _see(self, row: U64) -> bool:
         """Evaluate a position; whether the game is over."""
         kernels.load_states(self._layout, self._lanes, row, 1)
         kernels.see_position(self._layout, self._lanes)
         literal = self._layout.terminal
         return bool((int(self._lanes.values[literal >> 1, 0]) ^ literal) & 1)
+
+
+def _bits(rows: U64) -> NDArray[np.bool_]:
+    """(n, WORDS) rows of lanes as (n, SAMPLED) truth values."""
+    octets = np.ascontiguousarray(rows[:, : SAMPLED // 64]).view(np.uint8)
+    return np.unpackbits(octets, axis=1, bitorder="little").astype(np.bool_)

@@ -11,6 +11,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+import numpy as np
+
 from forward_model.compiled import CompiledModel
 from ggp_agent.agents import Agent
 from ggp_agent.parameters import Parameter, declare
@@ -58,10 +60,15 @@ class TreeSearch(Protocol):
 class PuzzleSearch:
     """A `Thinker` for one-player games without chance."""
 
-    def __init__(self, game: CompiledModel, agent: Agent, memory: int, tree: TreeSearch) -> None:
+    def __init__(
+        self, game: CompiledModel, agent: Agent, memory: int, tree: TreeSearch, seed: int
+    ) -> None:
         self._game, self._agent, self._tree = game, agent, tree
         self._exact = ExactSearch(game, memory)
         self._share = agent.number("exact")
+        self._numbers = {move: number for number, move in enumerate(game.moves[0])}
+        self._dice = np.random.Generator(np.random.PCG64([seed, 5]))
+        self._sampling = 0.0  # seconds that it took
         self._line: Line | None = None
         self._proven = self._begun = False
         self._state = game.layout.initial.tobytes()
@@ -113,6 +120,7 @@ class PuzzleSearch:
             if not self.is_solved and (self._share < 1 or self._exact.is_over):
                 until = time.monotonic() + TURN * (1 - self._share)
                 self._tree.think(deadline if budget else min(deadline, until), interrupted)
+                self._sample_lines(deadline)
             progress.now = time.monotonic()
             self._seconds += progress.now - begun
             progress.seconds, progress.simulations = self._seconds, self._exact.generated
@@ -141,6 +149,21 @@ class PuzzleSearch:
             "generated": exact.generated,
             "dead": exact.dead,
         }
+
+    def _sample_lines(self, deadline: float) -> None:
+        """Where the tree search promises more than the line that is known, look for such a line."""
+        begun, trace = time.monotonic(), self._tree.trace()
+        mean = max((100 * move.mean for move in trace.moves), default=0.0)
+        known = self._line.goal if self._line else -1
+        if mean <= known or begun + self._sampling >= deadline:
+            return
+        prefix = [self._numbers[move] for (move,) in trace.variation]
+        line = self._exact.best_of(prefix, self._dice, int(self._agent.number("depth")))
+        self._sampling = time.monotonic() - begun
+        if line is not None and line.goal > known:
+            self._line = line
+            self._found = self._seconds
+            self._exact.surpass(line)
 
     def choose(self) -> Any:
         """See `Thinker.choose`."""

@@ -98,6 +98,17 @@ class ExactSearch:
         """The line of these moves from a state; None where they don't lead to the end."""
         return self._replay.line(state, moves)
 
+    def best_of(
+        self, prefix: Sequence[int], dice: np.random.Generator, longest: int
+    ) -> Line | None:
+        """The best of some random lines from the present state that begin with these moves."""
+        return self._replay.best_of(self._state, prefix, dice, longest)
+
+    def surpass(self, line: Line) -> None:
+        """Somebody else has found this line from the present state: look for better ones only."""
+        self.line = line
+        self._space.counters[BEST] = max(line.goal, int(self._space.counters[BEST]))
+
     def work(self, sweeps: int = 0) -> None:
         """A slice of work: some hundredths of a second, or so many evaluations of the network."""
         if self.is_over:

@@ -126,19 +126,27 @@ def test_a_seed_and_a_budget_fix_the_game() -> None:
     assert lines[0] == lines[1]
 
 
-def test_nobody_ends_with_less_than_the_best_line_seen() -> None:
-    machine, thinker = machine_of("frogsAndToads"), thinker_of("frogsAndToads", ":simulations=2000")
-    think(thinker)
-    seen = thinker.line
-    state = machine.initial_state
+@pytest.mark.parametrize("share", ["1", "0.75"])
+def test_nobody_ends_with_less_than_the_best_line_seen(share: str) -> None:
+    machine = machine_of("maxKnights")
+    thinker = thinker_of("maxKnights", f":exact={share}:simulations=2000")
+    seen, state = -1, machine.initial_state
     for _ in range(3):
         think(thinker)
-        assert thinker.line is not None and (seen is None or thinker.line.goal >= seen.goal)
-        seen, move = thinker.line, thinker.choose()
+        assert thinker.line is not None and thinker.line.goal >= seen
+        seen, move = thinker.line.goal, thinker.choose()
         state = machine.next_state(state, [move])
         thinker.enter(state, [move])
-    assert seen is not None
-    assert play_out(machine, thinker, state, thinks=False) == seen.goal
+    assert play_out(machine, thinker, state, thinks=False) == seen
+
+
+def test_the_tree_search_has_lines_where_exact_search_has_none() -> None:
+    machine = machine_of("frogsAndToads")
+    thinker = thinker_of("frogsAndToads", ":simulations=2000")
+    think(thinker)
+    line = thinker.line
+    assert line is not None and line.goal > 0
+    assert play_out(machine, thinker, machine.initial_state, thinks=False) == line.goal
 
 
 def test_what_is_reported() -> None:
