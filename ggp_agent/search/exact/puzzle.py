@@ -87,7 +87,8 @@ class PuzzleSearch:
         self._forget_work()
 
     def _forget_work(self) -> None:
-        self._seconds = self._found = 0.0
+        self._seconds = self._found = self._slice = 0.0
+        self._simulations = 0
         self._work = {"states": 0, "expanded": 0, "generated": 0, "dead": 0}
 
     @property
@@ -124,21 +125,30 @@ class PuzzleSearch:
             progress.now = time.monotonic()
             self._seconds += progress.now - begun
             progress.seconds, progress.simulations = self._seconds, self._exact.generated
-            progress.is_open = not self.is_solved
+            progress.is_open = not self.is_solved and self._goes_on()
             if budget and self._exact.is_over:
                 break
+
+    def _goes_on(self) -> bool:
+        """Whether either search still finds out anything."""
+        if not self._exact.is_over:
+            return True
+        before, self._simulations = self._simulations, self._tree.trace().simulations
+        return self._simulations > before
 
     def _turn_of_exact(
         self, until: float, deadline: float, interrupted: Interrupted, budget: int
     ) -> None:
         """Exact search until its turn is over; with a budget it is work that counts, not time."""
-        exact, last, turn = self._exact, 0.0, time.monotonic()
+        exact, turn = self._exact, time.monotonic()
         while not exact.is_over and not interrupted():
             begun = time.monotonic()
             exact.work(SWEEPS_OF_TURN if budget else 0)
             now = time.monotonic()
-            last = now - begun
-            if now + last >= min(deadline, until) or (budget and exact.generated >= budget):
+            self._slice = max(now - begun, 0.9 * self._slice)  # they differ in length
+            if now + self._slice >= deadline or now >= until:
+                break
+            if budget and exact.generated >= budget:
                 break
         if exact.line is not self._line:
             self._found = self._seconds + time.monotonic() - turn
@@ -155,6 +165,7 @@ class PuzzleSearch:
         begun, trace = time.monotonic(), self._tree.trace()
         mean = max((100 * move.mean for move in trace.moves), default=0.0)
         known = self._line.goal if self._line else -1
+        self._proven = self._proven or trace.high <= known
         if mean <= known or begun + self._sampling >= deadline:
             return
         prefix = [self._numbers[move] for (move,) in trace.variation]

@@ -62,6 +62,7 @@ def test_nothing_is_better_than_what_is_proven(seed: int) -> None:
     assert search.line.goal == best_of_all(game) == played(machine_of(game), search)
 
 
+# Decision 45
 def test_from_another_state_and_with_a_line_that_is_to_be_surpassed() -> None:
     machine, search = machine_of(BUTTONS), searched(BUTTONS)
     assert search.line is not None

@@ -126,6 +126,7 @@ def test_a_seed_and_a_budget_fix_the_game() -> None:
     assert lines[0] == lines[1]
 
 
+# Decision 46
 @pytest.mark.parametrize("share", ["1", "0.75"])
 def test_nobody_ends_with_less_than_the_best_line_seen(share: str) -> None:
     machine = machine_of("maxKnights")
@@ -165,6 +166,25 @@ def test_the_end_of_the_game() -> None:
     play_out(machine, thinker, machine.initial_state, thinks=False)
     think(thinker)
     assert thinker.line is None or not thinker.line.moves
+
+
+def test_when_nothing_is_left_to_find_out_the_thinking_ends() -> None:
+    """Here the tree is complete, and there is no room for the states."""
+    thinker = thinker_of(LATE)
+    thinker._exact._full = True
+    thinker._exact.start = lambda state, known: None  # type: ignore[method-assign]
+    think(thinker)
+    assert thinker.line is not None and thinker.line.goal == 70 and thinker.is_solved
+
+
+@pytest.mark.parametrize("threads", [2])
+def test_with_several_trees(threads: int) -> None:
+    agent = read_agent(f"default:threads={threads}:memory=64")
+    machine = machine_of(LATE)
+    thinker = make_thinker(machine, 0, agent, 1)
+    assert isinstance(thinker, PuzzleSearch)
+    think(thinker)
+    assert play_out(machine, thinker, machine.initial_state, thinks=False) == 70
 
 
 def test_default_has_it() -> None:
