@@ -24,7 +24,7 @@ from ggp_agent.search.trace import LONGEST_VARIATION, Trace
 declare(
     Parameter(
         "exact",
-        0.75,
+        0.9,
         "share of the time and of the memory that exact search gets in one-player games, where "
         "scores are proven; 0: none",
         high=1.0,

@@ -127,7 +127,7 @@ def test_a_seed_and_a_budget_fix_the_game() -> None:
 
 
 # Decision 46
-@pytest.mark.parametrize("share", ["1", "0.75"])
+@pytest.mark.parametrize("share", ["1", "0.9"])
 def test_nobody_ends_with_less_than_the_best_line_seen(share: str) -> None:
     machine = machine_of("maxKnights")
     thinker = thinker_of("maxKnights", f":exact={share}:simulations=2000")
@@ -188,4 +188,4 @@ def test_with_several_trees(threads: int) -> None:
 
 
 def test_default_has_it() -> None:
-    assert find_agent("default").number("exact") == 0.75
+    assert find_agent("default").number("exact") == 0.9
