@@ -80,6 +80,7 @@ def _compile_batches(game: CompiledModel) -> None:
 
 def _warm_up_exact_search(game: CompiledModel) -> None:
     exact = ExactSearch(game, memory=2**20)
+    exact.grow()
     while not exact.is_over:
         exact.work()
 

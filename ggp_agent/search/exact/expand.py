@@ -18,6 +18,7 @@ from ggp_agent.search.exact.space import (
     NEAR_END,
     NO_STATE,
     NOW,
+    STATES,
     SWEEPS,
     Space,
     add_state,
@@ -33,9 +34,9 @@ from propnet import kernels
 from propnet.layout import Lanes, Layout
 from propnet.vectors import LANES, read, store
 
-RUNNING, BETTER, EXHAUSTED, OUT_OF_MEMORY = range(4)
+RUNNING, BETTER, EXHAUSTED, OUT_OF_MEMORY, TABLE_FULL = range(5)
 """Why `expand` returns: it has worked enough; a better end was found; every state has been
-expanded; there is no more room for states."""
+expanded; there is no more room for states; the table is half full."""
 
 SWEEPS_OF_MOVE = 4
 """Evaluations of the network for a laneful of moves."""
@@ -60,6 +61,8 @@ def expand(layout: Layout, lanes: Lanes, space: Space, sweeps: int) -> int:
     while counters[SWEEPS] < last:
         if counters[FULL]:
             return OUT_OF_MEMORY
+        if 2 * counters[STATES] > len(space.table):
+            return TABLE_FULL
         count = take(space)
         if count < 0:
             return EXHAUSTED

@@ -11,12 +11,12 @@ from ggp_agent.search.exact.space import (
     BOUND,
     CURSOR,
     END,
-    EXPANDED_ONCE,
     FAR_END,
     FARTHEST,
     FOCUSED,
     FREE,
     IN_FOCUS,
+    IS_END,
     MOST_MOVES,
     NEAR,
     NEAR_END,
@@ -45,7 +45,7 @@ def take_in(space: Space, lane: int) -> None:
         if work.goals[0, lane] > counters[BEST]:
             end = add_state(space, lane, source, move, -1)
             if end != NO_STATE:
-                space.expanded[end] = EXPANDED_ONCE
+                space.expanded[end] = IS_END
                 counters[BEST], counters[END] = int(np.int64(work.goals[0, lane])), end
         return
     if not is_in(space.relaxed.alive, lane):

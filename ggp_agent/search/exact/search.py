@@ -18,6 +18,7 @@ from ggp_agent.search.exact.expand import (
     EXHAUSTED,
     OUT_OF_MEMORY,
     RUNNING,
+    TABLE_FULL,
     begin,
     expand,
 )
@@ -31,8 +32,10 @@ from ggp_agent.search.exact.space import (
     STATES,
     Space,
     emptied,
+    fill_table,
     line_to,
     new_space,
+    with_larger_table,
 )
 from propnet.layout import Layout, new_lanes
 
@@ -41,6 +44,8 @@ SLICE = 0.02
 FIRST_SWEEPS = 16
 """Evaluations of the network in the first slice; how long they take is not known yet."""
 MOST_SWEEPS = 1 << 20
+MOVED_AT_ONCE = 1 << 17
+"""States that are moved on to a larger table in a slice."""
 
 
 class ExactSearch:
@@ -68,6 +73,8 @@ class ExactSearch:
     def _begin(self, by_step: bool) -> None:
         """Begin anew; states at different steps are different ones, or the earlier one counts."""
         self._by_step = by_step
+        self._larger: Space | None = None
+        self._moved = 0
         ignored = np.zeros_like(self._steps) if by_step else self._steps
         self._space = space = emptied(self._space, ignored)
         space.work.rows[0] = np.frombuffer(self._state, np.uint64)
@@ -113,6 +120,9 @@ class ExactSearch:
         """A slice of work: some hundredths of a second, or so many evaluations of the network."""
         if self.is_over:
             return
+        if self._larger is not None:
+            self._go_on_growing(self._larger)
+            return
         counters, begun = self._space.counters, time.monotonic()
         before = counters[[EXPANDED, GENERATED, DEAD]]
         result = expand(self._layout, self._lanes, self._space, sweeps or self._sweeps)
@@ -121,6 +131,8 @@ class ExactSearch:
         self.dead += made[2]
         if result == BETTER:
             self._note_line()
+        elif result == TABLE_FULL:
+            self.grow()
         elif result == OUT_OF_MEMORY:
             self._full = True
         elif result == EXHAUSTED and not self._by_step:
@@ -131,6 +143,18 @@ class ExactSearch:
             seconds = max(1e-6, time.monotonic() - begun)
             change = max(0.5, min(2.0, SLICE / seconds))
             self._sweeps = max(1, min(MOST_SWEEPS, int(self._sweeps * change + 0.5)))
+
+    def grow(self) -> None:
+        """Begin to make room in the table, in the next slices of work."""
+        self._larger, self._moved = with_larger_table(self._space), 0
+
+    def _go_on_growing(self, larger: Space) -> None:
+        """Move some states on to a larger table, which is used when it has all of them."""
+        last = min(self.states, self._moved + MOVED_AT_ONCE)
+        fill_table(larger, self._moved, last)
+        self._moved = last
+        if last == self.states:
+            self._space, self._larger = larger, None
 
     def _note_line(self) -> None:
         """A better end was found: keep the line to it, as it turns out when it is played."""

@@ -14,7 +14,7 @@ from ggp_agent.search.exact.goal_cost import Cost, cost_of
 from ggp_agent.search.exact.novelty import new_seen
 from ggp_agent.search.exact.queues import Queues, empty_queues, new_queues
 from ggp_agent.search.exact.relaxed import Relaxed, new_relaxed
-from ggp_agent.search.kernel import kernel, part
+from ggp_agent.search.kernel import entry, kernel, part
 from propnet.layout import I32, I64, U64, Layout, pack
 from propnet.vectors import LANES, WORDS, rows
 
@@ -43,8 +43,9 @@ turn it is, and how often all had theirs; states looked at for dead ends, and th
 whether there is no more room; how often the network was evaluated, the measure of work; the queue
 whose states are expanded; and the least and the greatest distance of a state."""
 
-EXPANDED_ONCE, IN_FOCUS, FOLLOWED = 1, 2, 4
-"""Bits of `expanded`: from any queue; from that of the focused search; and all that follow."""
+EXPANDED_ONCE, IN_FOCUS, FOLLOWED, IS_END = 1, 2, 4, 8
+"""Bits of `expanded`: from any queue; from that of the focused search; and all that follow.  Ends
+of the game have a bit of their own, and are not in the table."""
 
 NOVEL, NEAR, RICH, FREE, BOUND, FOCUSED = range(6)
 """The queues beside the order in which states were found.  First comes, of each: what is new; what
@@ -57,6 +58,9 @@ ENTRIES = 5
 """Entries of queues per state, on average; who gets none waits for his turn by age."""
 
 MOST_STATES = 1 << 29
+SMALLEST_TABLE = 1 << 20
+GROWTH = 4
+"""A table that is half full is replaced by one so many times as large."""
 
 _TAG = np.uint64(0xFFFFFFFF00000000)
 _NUMBER = np.uint64(0x00000000FFFFFFFF)
@@ -136,7 +140,7 @@ class Space(NamedTuple):
 
 def bytes_per_state(words: int) -> int:
     """Bytes that a state takes, with its entries in queues and the table."""
-    return 8 * words + 3 * 4 + 3 + ENTRIES * 8 + 4 * 8
+    return 8 * words + 3 * 4 + 3 + ENTRIES * 8 + 2 * GROWTH * 8
 
 
 def new_space(layout: Layout, memory: int) -> Space:
@@ -174,7 +178,7 @@ def new_space(layout: Layout, memory: int) -> Space:
         distance=np.empty(count, np.int16),
         expanded=np.empty(count, np.uint8),
         mask=np.zeros(words, np.uint64),
-        table=_new_table(count),
+        table=_first_table(moves),
         queues=new_queues(QUEUES, ENTRIES * count),
         seen=new_seen(layout.fluents, words),
         cost=cost,
@@ -185,18 +189,34 @@ def new_space(layout: Layout, memory: int) -> Space:
     )
 
 
-def _new_table(states: int) -> U64:
-    """An empty table; it takes no more memory than what of it is used, page by page."""
-    return np.zeros(1 << (2 * states - 1).bit_length(), np.uint64)
+def _first_table(moves: int) -> U64:
+    """A table for the beginning: half of it is room for what may follow from states at once."""
+    return np.zeros(max(SMALLEST_TABLE, 1 << (4 * LANES * moves).bit_length()), np.uint64)
+
+
+def with_larger_table(space: Space) -> Space:
+    """The space with an empty table that is larger; see `fill_table`."""
+    return space._replace(table=np.zeros(GROWTH * len(space.table), np.uint64))
+
+
+@entry
+def fill_table(space: Space, first: int, last: int) -> None:
+    """Put states into a table that does not have them yet."""
+    for state in range(first, last):
+        if space.expanded[state] == IS_END:
+            continue
+        key = key_of(space, space.states, state)
+        place = find_place(space, space.states, state, key)
+        space.table[place] = (key & _TAG) | np.uint64(state + 1)
 
 
 def emptied(space: Space, ignored: NDArray[np.bool_]) -> Space:
     """The space without states, where those that differ in `ignored` (F,) fluents alone are one."""
     space.mask[:] = pack(~ignored[np.newaxis])[0]
     empty_queues(space.queues)
-    space.seen[:] = 0
     space.counters[:] = 0
-    return space._replace(table=_new_table(len(space.parent)))
+    table, seen = _first_table(len(space.work.legal)), np.zeros_like(space.seen)
+    return space._replace(table=table, seen=seen)
 
 
 @part

@@ -134,6 +134,18 @@ def test_slices_make_no_difference() -> None:
     assert one.line == other.line and one.generated == other.generated
 
 
+def test_a_table_that_grows_makes_no_difference() -> None:
+    one, other = (ExactSearch(machine_of("eightPuzzle").compiled, MEMORY) for _ in range(2))
+    while not one.is_over:
+        one.work(20)
+    for _ in range(3):
+        other.work(20)
+        other.grow()
+    while not other.is_over:
+        other.work(20)
+    assert one.line == other.line and one.generated == other.generated
+
+
 PLAIN = """
 from ggp_agent.search.exact.search import ExactSearch
 from tests.ggp_agent.search.positions import machine_of
