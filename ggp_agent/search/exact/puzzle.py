@@ -18,7 +18,7 @@ from ggp_agent.agents import Agent
 from ggp_agent.parameters import Parameter, declare
 from ggp_agent.search.exact.lines import Line
 from ggp_agent.search.exact.search import ExactSearch
-from ggp_agent.search.stopping import Interrupted, Progress, is_to_stop, stop_reasons
+from ggp_agent.search.stopping import Interrupted, Progress, is_to_stop, seconds_left, stop_reasons
 from ggp_agent.search.trace import LONGEST_VARIATION, Trace
 
 declare(
@@ -117,11 +117,12 @@ class PuzzleSearch:
         progress = Progress(time.monotonic(), self._seconds)
         while not is_to_stop(reasons, progress):
             begun = progress.now
-            self._turn_of_exact(begun + TURN * self._share, deadline, interrupted, budget)
+            end = begun + seconds_left(reasons, progress)
+            self._turn_of_exact(begun + TURN * self._share, end, interrupted, budget)
             if not self.is_solved and (self._share < 1 or self._exact.is_over):
                 until = time.monotonic() + TURN * (1 - self._share)
-                self._tree.think(deadline if budget else min(deadline, until), interrupted)
-                self._sample_lines(deadline)
+                self._tree.think(end if budget else min(end, until), interrupted)
+                self._sample_lines(end)
             progress.now = time.monotonic()
             self._seconds += progress.now - begun
             progress.seconds, progress.simulations = self._seconds, self._exact.generated
