@@ -11,6 +11,7 @@ from gdl.state_machine import State
 from ggp_agent.agents import find_agent
 from ggp_agent.mind.agents import read_agent
 from ggp_agent.mind.search_factory import make_thinker
+from ggp_agent.player.log_lines import one_line
 from ggp_agent.search.exact.puzzle import PuzzleSearch
 from ggp_agent.search.native import NativeSearch
 from propnet.machine import PropnetStateMachine
@@ -157,6 +158,7 @@ def test_what_is_reported() -> None:
     puzzle = report["puzzle"]
     assert isinstance(puzzle, dict)
     assert (puzzle["goal"], puzzle["moves"], puzzle["proven"]) == (70, 4, True)
+    assert "; exact search: line to 70 in 4 moves, proven, " in one_line(report)
     assert report["proven"] == [70, 70] and len(report["variation"]) == 4  # type: ignore[arg-type]
 
 
