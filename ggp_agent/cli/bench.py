@@ -26,6 +26,11 @@ _OTHERS = {
         "find_tactics",
         "Find positions of GAMEs (default: those of the suite) like those of `bench tactics`.",
     ),
+    "puzzles": Lazy(
+        "ggp_agent.cli.bench_puzzles",
+        "puzzles",
+        "Play one-player GAMEs (default: all): goals reached, whether proven, and how soon.",
+    ),
     "search": Lazy(
         "ggp_agent.cli.bench_search",
         "search",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ggp_agent.search.exact.puzzle
 import ggp_agent.search.selection  # it and all strategies declare parameters
 import ggp_agent.tuning.start_clock  # noqa: F401  # likewise
 from ggp_agent.agents import Agent, find_agent

@@ -12,6 +12,7 @@ from ggp_agent.agents import Agent
 from ggp_agent.mind.prepared import PreparedSearch
 from ggp_agent.mind.thinker import LegalThinker, Thinker
 from ggp_agent.protocol.worker_commands import AgentProfile
+from ggp_agent.search.exact.puzzle import PuzzleSearch
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.parallel import ParallelSearch, share_of, threads_of
 from ggp_agent.search.plain import PlainSearch
@@ -21,6 +22,9 @@ from propnet.vectors import LANES
 
 SEED_STEP = 0x9E3779B9
 """Between the seeds of an agent's trees; those of a match's seats are neighbours."""
+
+LARGEST_SHARE = 0.75
+"""Of the memory; the tree must have some."""
 
 Search = TypeVar("Search", NativeSearch, PlainSearch)
 
@@ -40,7 +44,9 @@ def make_thinker(model: AnyModel, role: int, agent: Agent, seed: int) -> Thinker
 
 
 def _search_of(game: CompiledModel, role: int, agent: Agent, seed: int) -> Thinker:
-    """The native search, prepared by self-play where the agent wants that and has an opponent."""
+    """Exact search for puzzles; else the native search, prepared by self-play if that is wanted."""
+    if is_puzzle(game) and agent["solver"] == "on" and agent.number("exact"):
+        return puzzle_search(game, agent, seed)
     players = len(game.moves) - (game.chance_role is not None)
     if not agent.number("self_play") or players < 2 or agent["playout"] != "mast":
         return native_search(game, role, agent, seed)
@@ -52,6 +58,19 @@ def _search_of(game: CompiledModel, role: int, agent: Agent, seed: int) -> Think
         return search
 
     return PreparedSearch(game, agent, seed, make)
+
+
+def is_puzzle(game: CompiledModel) -> bool:
+    """Whether a game has one player, and nothing is left to chance."""
+    return len(game.moves) == 1 and game.chance_role is None
+
+
+def puzzle_search(game: CompiledModel, agent: Agent, seed: int) -> PuzzleSearch:
+    """Exact search beside the native search, with a share of its memory."""
+    memory = int(agent.number("memory"))
+    own = int(memory * min(LARGEST_SHARE, agent.number("exact")))
+    rest = Agent(agent.name, agent.summary, {**agent.settings, "memory": memory - own})
+    return PuzzleSearch(game, agent, own * 2**20, native_search(game, 0, rest, seed), seed)
 
 
 def native_search(

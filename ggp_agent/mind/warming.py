@@ -27,6 +27,7 @@ from gdl.rules import RuleSheet
 from ggp_agent.agents import Agent
 from ggp_agent.mind.tiny_game import TINY_GAME
 from ggp_agent.search.arrays import new_arrays
+from ggp_agent.search.exact.search import ExactSearch
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.room import new_tree_for
 from ggp_agent.search.self_play import SelfPlay
@@ -65,6 +66,7 @@ def warm_up(tuners: Iterable[str] = (), tell: Tell = log.info) -> None:
         with _stage(2, tell):
             _warm_up_tuners(tuners)
             search = NativeSearch(machine.compiled, 0, _AGENT, seed=0)
+            _warm_up_exact_search(machine.compiled)
             wait_for_it()
             search.think(time.monotonic() + 3600, lambda: False)
             search.enter(machine.initial_state, ["a"])
@@ -84,6 +86,13 @@ def _warm_up_self_play(game: CompiledModel) -> None:
     nodes, _, _ = self_play.see(states)
     row = settings_row(_AGENT)[np.newaxis]
     self_play.advance(states, self_play.search(nodes, row, np.ones(1, np.bool_), 1))
+
+
+def _warm_up_exact_search(game: CompiledModel) -> None:
+    exact = ExactSearch(game, memory=2**20)
+    exact.grow()
+    while not exact.is_over:
+        exact.work()
 
 
 def _warm_up_tuners(tuners: Iterable[str]) -> None:

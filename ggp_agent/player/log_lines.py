@@ -33,6 +33,20 @@ def write_trace(found: Mapping[str, Any]) -> None:
 
 def one_line(report: Mapping[str, Any]) -> str:
     """The report of a search in a line for the log."""
+    puzzle = report.get("puzzle")
+    return _of_simulations(report) + (f"; {_of_exact_search(puzzle)}" if puzzle else "")
+
+
+def _of_exact_search(puzzle: Mapping[str, Any]) -> str:
+    if puzzle["goal"] is None:
+        line = "no line known"
+    else:
+        proven = ", proven" if puzzle["proven"] else ""
+        line = f"line to {puzzle['goal']} in {puzzle['moves']} moves{proven}"
+    return f"exact search: {line}, {puzzle['states']:,} states, {puzzle['dead']:,} dead ends"
+
+
+def _of_simulations(report: Mapping[str, Any]) -> str:
     if not report.get("simulations"):
         return "no simulations"
     seconds = float(report["seconds"]) or 1e-9
