@@ -49,7 +49,7 @@ def play_out(
         (BUTTONS, "default", PuzzleSearch),
         (BUTTONS, "default:exact=0", NativeSearch),
         (BUTTONS, "ap", NativeSearch),
-        ("ticTacToe", "default", NativeSearch),
+        ("ticTacToe", "fixed", NativeSearch),
     ],
 )
 def test_who_searches_exactly(game: str, agent: str, kind: type) -> None:
