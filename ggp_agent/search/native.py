@@ -141,7 +141,7 @@ class NativeSearch:
     def _open_root(self, state: bytes, bounds: NDArray[np.uint8] | None) -> None:
         """The node of the new state, with what is proven of it; `bounds` (R, 2) from elsewhere."""
         tree = self._tree
-        for make_it_fit in (partial(make_room, tree, NO_NODE, 1), partial(clear, tree), None):
+        for make_it_fit in (partial(make_room, tree, NO_NODE, 1, 0), partial(clear, tree), None):
             self._arrays.new.states[0] = np.frombuffer(state, np.uint64)
             self._root = int(open_root(self._layout, self._lanes, tree, self._arrays))
             if self._root != NO_NODE:

@@ -13,7 +13,7 @@ from ggp_agent.search.blocks import statistics
 from ggp_agent.search.edges import joint_with, slot_by_joint
 from ggp_agent.search.final import RootMove
 from ggp_agent.search.memory import NO_BLOCK, UNIT
-from ggp_agent.search.proofs import note_children, proven
+from ggp_agent.search.proofs import note_proofs, proven
 from ggp_agent.search.tree import NO_NODE, SEVERAL, Tree
 
 
@@ -33,7 +33,7 @@ def root_moves(
         return moves
     known = []
     if solves:
-        note_children(tree, root)
+        note_proofs(tree, root)
     proofs = proven(tree, root)[low:high] if solves and record["mover"] in (role, SEVERAL) else None
     for place, entry in enumerate(statistics(tree, root)[1][low:high]):
         move = replace(moves[place], visits=int(entry["visits"]), total=float(entry["total"]))
@@ -64,5 +64,5 @@ def bounds_after(
     if record["mover"] == SEVERAL:
         slot = int(slot_by_joint(tree, root, joint))
         return None if slot == NO_NODE else tree.edge_scores[slot].copy()
-    note_children(tree, root)
+    note_proofs(tree, root)
     return proven(tree, root)[picks[record["mover"]], :, :2].astype(np.uint8)
