@@ -51,9 +51,12 @@ def load_states(layout: Layout, lanes: Lanes, states: U64, count: int) -> None:
 
 @kernel
 def save_states(layout: Layout, lanes: Lanes, states: U64, count: int) -> None:
-    """The inverse of `load_states`: the fluents of lanes 0 to count - 1 as packed states."""
+    """The inverse of `load_states`: the fluents of lanes 0 to count - 1 as packed states.
+
+    Words that states have beyond those of the layout stay as they are.
+    """
     block = lanes.block
-    for part in range(states.shape[1]):
+    for part in range(len(layout.initial)):
         inside = min(64, layout.fluents - 64 * part)
         for j in range(inside):
             store(block, j, load(lanes.values, 1 + 64 * part + j))

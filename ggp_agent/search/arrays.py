@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from forward_model.compiled import CompiledModel
 from ggp_agent.agents import Agent
+from ggp_agent.search.evaluation import Evaluation, new_evaluation
 from ggp_agent.search.played_moves import PlayedMoves, new_played_moves
 from ggp_agent.search.roots import Roots, new_roots
 from ggp_agent.search.scoring import GROUP
@@ -71,6 +72,7 @@ class Arrays(NamedTuple):
     greedy: GreedyLanes
     history: MoveHistory
     references: AmafReferences
+    evaluation: Evaluation
     scratch: Scratch
     roots: Roots
     random: U64
@@ -79,18 +81,19 @@ class Arrays(NamedTuple):
     """(4,) see TRANSITIONS"""
 
 
-def new_arrays(game: CompiledModel, agent: Agent, seed: int) -> Arrays:
-    """The arrays for a game."""
+def new_arrays(game: CompiledModel, agent: Agent, seed: int, tags: int = 0) -> Arrays:
+    """The arrays for a game; states have `tags` words more than the game's own."""
     layout, roles = game.layout, len(game.moves)
+    words = len(layout.initial) + tags
     moves, limit = len(layout.legal), int(agent.number("depth"))
     random = np.random.Generator(np.random.PCG64([seed, 1]))
     chance = -1 if game.chance_role is None else game.chance_role
     return Arrays(
         options=options_of(agent, chance),
         settings=new_settings(LANES, roles),
-        slots=new_slots(LANES, limit, roles, len(layout.initial)),
+        slots=new_slots(LANES, limit, roles, words),
         new=NewStates(
-            states=np.zeros((LANES, len(layout.initial)), np.uint64),
+            states=np.zeros((LANES, words), np.uint64),
             joint=np.zeros((LANES, roles), np.int32),
             keys=np.zeros(LANES, np.uint64),
         ),
@@ -98,6 +101,7 @@ def new_arrays(game: CompiledModel, agent: Agent, seed: int) -> Arrays:
         greedy=new_greedy_lanes(roles),
         history=new_move_history(moves),
         references=new_amaf_references(LANES, roles, agent),
+        evaluation=new_evaluation(roles, layout.fluents),
         scratch=_new_scratch(moves, max(moves, limit * roles)),
         roots=new_roots(),
         random=random.integers(0, 2**64, size=1, dtype=np.uint64),

@@ -201,12 +201,12 @@ def descend(tree: Tree, arrays: Arrays, waiting: int) -> int:
 
 
 @kernel
-def start_at_root(tree: Tree, arrays: Arrays, root: int, simulations: int) -> int:
-    """Put the simulations that begin at the root; how many these are."""
+def start_at_root(tree: Tree, arrays: Arrays, simulations: int) -> int:
+    """Put the simulations that begin at their roots; how many these are."""
     count = 0
     for slot in range(simulations):
         if arrays.slots.stage[slot] == SELECTING:
-            arrays.slots.depth[slot] = 0
+            arrays.slots.depth[slot], root = 0, arrays.slots.root[slot]
             dispatch.begin_simulation(arrays, slot, root)
             arrays.slots.waiting[0, count] = slot
             count += 1

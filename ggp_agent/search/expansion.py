@@ -35,7 +35,7 @@ from ggp_agent.search.tree import (
     note_goals,
 )
 from propnet import kernels
-from propnet.layout import Lanes, Layout
+from propnet.layout import I32, Lanes, Layout
 from propnet.vectors import WORDS, any_lane, load, lowest_bit, splat, store
 
 
@@ -162,6 +162,19 @@ def open_root(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays) -> int:
         if node != NO_NODE and tree.nodes[node].moves == NO_BLOCK:
             _list_moves(layout, tree, arrays, node, 0)
     return node
+
+
+@entry
+def open_states(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, nodes: I32) -> None:
+    """Open nodes for the states in `new.states[: len(nodes)]`, which the tree does not know yet.
+
+    They are written to `nodes`, NO_NODE where there is no room.
+    """
+    kernels.load_states(layout, lanes, arrays.new.states, len(nodes))
+    _see_moves(layout, lanes, arrays, len(nodes))
+    for k in range(len(nodes)):
+        arrays.new.keys[k] = hash_of(arrays.new.states, k)
+        nodes[k] = _open_node(layout, lanes, tree, arrays, k)
 
 
 @part

@@ -130,6 +130,7 @@ class NativeSearch:
             self._tree.counters[RECYCLED] = 0
             dispatch.forget_after_move(self._layout, self._arrays)
         self._open_root(state, bounds)
+        self._arrays.slots.root[:] = self._root
         self._record = self._tree.nodes[self._root]  # not a copy, and nor are the bounds
         self._bounds = self._tree.scores[self._root, self._role]
         self._record["step"] = self._tree.counters[STEP]

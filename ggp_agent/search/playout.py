@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ggp_agent.search.arrays import TRANSITIONS, Arrays
+from ggp_agent.search.evaluation import cut_playouts, evaluate_cut, first_cut
 from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.played_moves import highest, keep_goals, note_moves
 from ggp_agent.search.slots import AT_LEAF, PLAYED, PLAYING
@@ -65,11 +66,13 @@ def _play_on(
     their goals.
     """
     limit, deepest = arrays.slots.path.shape[1], highest(arrays.slots.length, simulations)
-    step, waited = 0, 0
+    step, waited, cut_at = 0, 0, first_cut(arrays, simulations)
     while True:
         kernels.see_position(layout, lanes)
         ended = kernels.read(lanes.values, layout.terminal)
         store(lanes.active, 0, load(lanes.active, 0) & ~ended)
+        if step >= cut_at:
+            cut_at = cut_playouts(lanes, arrays, simulations, playouts, step)
         if deepest + step >= limit:
             _cut_off(lanes, arrays.slots.length, simulations, playouts, limit - step)
         going = popcount(load(lanes.active, 0))
@@ -121,6 +124,8 @@ def play_out(
         kernels.read_goals(layout, lanes, arrays.played.goals)
         if dispatch.counts_moves(arrays):
             keep_goals(layout, lanes, arrays.played.goal_bits)
+        if any_lane(load(arrays.evaluation.cut, 0)):
+            evaluate_cut(lanes, arrays)
     stage = arrays.slots.stage
     for slot in range(simulations):
         if stage[slot] == AT_LEAF or stage[slot] == PLAYING:

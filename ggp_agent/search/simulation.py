@@ -50,7 +50,9 @@ class Batch(NamedTuple):
 def simulate_batch(
     layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, root: int, batch: Batch
 ) -> tuple[int, int, int]:
-    """Begin simulations at the root, and go on with those that were left playing.
+    """Begin simulations at the slots' roots, and go on with those that were left playing.
+
+    These are all the same but in self-play; `root` is the one that is never recycled.
 
     None is left playing in a full tree; those that are completed leave in the settings what their
     rows brought.  Returns how many simulations are completed, how many rows of theirs there are,
@@ -67,7 +69,7 @@ def simulate_batch(
             if arrays.options.solver:
                 note_children(tree, root)  # nobody need have come by since they were proven
             make_room(tree, root, simulations, 0)
-    begun = start_at_root(tree, arrays, root, simulations)
+    begun = start_at_root(tree, arrays, simulations)
     waiting, evaluations = begun, 0
     while waiting > 0:
         new = descend(tree, arrays, waiting)

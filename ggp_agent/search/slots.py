@@ -32,6 +32,8 @@ class Slots(NamedTuple):
 
     stage: I8
     """(B,) see IDLE"""
+    root: I32
+    """(B,) the node at which a simulation begins"""
     path: I32
     """(B, D, PICKS + 2 R) the steps from the root to the leaf, see NODE: all that is needed to back
     a reward up, but for the statistics themselves"""
@@ -57,6 +59,7 @@ def new_slots(most: int, limit: int, roles: int, state_words: int) -> Slots:
     step = PICKS + 2 * roles
     return Slots(
         stage=np.zeros(most, np.int8),
+        root=np.zeros(most, np.int32),
         path=aligned(most * limit * step, np.dtype(np.int32)).reshape(most, limit, step),
         depth=np.zeros(most, np.int32),
         length=np.zeros(most, np.int32),

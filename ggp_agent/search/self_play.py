@@ -1,0 +1,168 @@
+"""Games of self-play side by side, each move by a small search in a tree of its own.
+
+As many searches as there are groups of slots go on at once, in the batches of the one kernel: a
+group has one row of settings, and a root of its own.  The trees don't know of each other, for
+states carry the number of their search as one word more (a tag), so that no two share a node; they
+live in one memory, which is emptied after each move.  What is learnt of moves is common to all.
+
+Letters: G searches at once, R roles, P parameters of simulations.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forward_model.compiled import CompiledModel
+from ggp_agent.agents import Agent
+from ggp_agent.search.arrays import Arrays, new_arrays
+from ggp_agent.search.blocks import entries
+from ggp_agent.search.evaluation import Evaluation, learn
+from ggp_agent.search.expansion import open_states
+from ggp_agent.search.kernel import entry
+from ggp_agent.search.memory import NO_BLOCK, UNIT, get_float, get_int
+from ggp_agent.search.random_numbers import random_below
+from ggp_agent.search.settings import F32
+from ggp_agent.search.simulation import Batch, simulate_batch
+from ggp_agent.search.strategies import dispatch
+from ggp_agent.search.tree import (
+    CLOSED,
+    ENTRY,
+    MEAN,
+    TERMINAL,
+    VISITS,
+    Tree,
+    clear,
+    new_tree,
+)
+from propnet import kernels
+from propnet.layout import I32, U64, Lanes, Layout, new_lanes
+from propnet.vectors import LANES
+
+GROUP = 8
+"""simulations in flight of a search"""
+SEARCHES = LANES // GROUP
+"""searches at once"""
+
+
+@entry
+def next_states(layout: Layout, lanes: Lanes, states: U64, joint: I32, count: int) -> None:
+    """Replace packed states by those after joint moves, each move by its number in its role."""
+    kernels.load_states(layout, lanes, states, count)
+    kernels.see_position(layout, lanes)
+    kernels.set_moves(layout, lanes, joint, count)
+    lanes.active[:] = kernels.ALL
+    kernels.advance(layout, lanes)
+    kernels.save_states(layout, lanes, states, count)
+
+
+@entry
+def count_choices(tree: Tree, nodes: I32, choices: I32) -> None:
+    """How many legal moves every role has at nodes (G,): `choices` (G, R)."""
+    for k in range(len(nodes)):
+        start = np.int64(tree.nodes[nodes[k]].moves) * UNIT
+        for role in range(len(tree.best)):
+            first = get_int(tree.pool.words, start + role)
+            choices[k, role] = get_int(tree.pool.words, start + role + 1) - first
+
+
+@entry
+def pick_moves(
+    layout: Layout, tree: Tree, arrays: Arrays, nodes: I32, at_random: NDArray[np.bool_], picks: I32
+) -> None:
+    """Every role's choice at nodes (G,) as the number of a move in its role: `picks` (G, R).
+
+    The most visits, or `at_random` (G,) in proportion to them; no move that is proven to be worse.
+    """
+    words, roles = tree.pool.words, len(tree.best)
+    for k in range(len(nodes)):
+        record = tree.nodes[nodes[k]]
+        start, stats = np.int64(record.moves) * UNIT, np.int64(record.stats) * UNIT
+        visits_at, count = stats + entries(record.count) + VISITS, record.count
+        for role in range(roles):
+            first, last = get_int(words, start + role), get_int(words, start + role + 1)
+            pick, most, total = first + random_below(arrays.random, last - first), -1, 0
+            for place in range(first, last if record.stats != NO_BLOCK else first):
+                if get_float(words, stats + MEAN * count + place) < np.float32(0.5 * CLOSED):
+                    continue
+                visits = get_int(words, visits_at + ENTRY * place)
+                total += visits
+                if at_random[k]:
+                    if visits > 0 and random_below(arrays.random, total) < visits:
+                        pick = place
+                elif visits > most:
+                    pick, most = place, visits
+            move = get_int(words, start + roles + 1 + pick)
+            picks[k, role] = move - layout.span[role]
+
+
+class SelfPlay:
+    """Small searches, `SEARCHES` of them at once, and the games that they play."""
+
+    def __init__(self, game: CompiledModel, agent: Agent, simulations: int, seed: int) -> None:
+        """`simulations` per move, by searches like the agent's; in multiples of `GROUP`."""
+        self.game, self._layout = game, game.layout
+        self._batches = max(1, simulations // GROUP)
+        self._lanes = new_lanes(self._layout, seed)
+        self._arrays = new_arrays(game, agent, seed, tags=1)
+        words = len(self._layout.initial) + 1
+        best = np.array([round(100 * reward) for reward in game.best_rewards], np.uint8)
+        nodes = SEARCHES * (self._batches + 4) * GROUP
+        usual = min(256, len(self._layout.legal)) * 10 + 4 * len(self._layout.legal)
+        self._tree = new_tree(nodes, max(4096, nodes * usual // (4 * UNIT)), words, best)
+        dispatch.forget_all(self._arrays)
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """What has been learnt of states."""
+        return self._arrays.evaluation
+
+    def learn(self, weights: F32, bias: F32) -> None:
+        """Evaluate states by these weights (R, F) and biases (R,) from now on."""
+        learn(self._arrays.evaluation, weights, bias)
+
+    def initial_states(self, count: int) -> U64:
+        """So many initial states, with room for a tag."""
+        states = np.zeros((count, len(self._layout.initial) + 1), np.uint64)
+        states[:, :-1] = self._layout.initial
+        return states
+
+    def see(self, states: U64) -> tuple[I32, NDArray[np.uint8], I32]:
+        """At most `SEARCHES` states, put into an empty tree.
+
+        Returns their nodes (n,), the goals (n, R) of those that are the end of a game, 255 for
+        others, and how many moves the roles have (n, R), 0 at the end.
+        """
+        count, roles = len(states), len(self.game.moves)
+        clear(self._tree)
+        states[:, -1] = np.arange(count)
+        self._arrays.new.states[:count] = states
+        nodes = np.zeros(count, np.int32)
+        open_states(self._layout, self._lanes, self._tree, self._arrays, nodes)
+        goals, choices = np.full((count, roles), 255, np.uint8), np.zeros((count, roles), np.int32)
+        ended = self._tree.nodes["kind"][nodes] == TERMINAL
+        goals[ended] = self._tree.scores[nodes[ended], :, 0]
+        going = nodes[~ended]
+        counted = np.zeros((len(going), roles), np.int32)
+        count_choices(self._tree, going, counted)
+        choices[~ended] = counted
+        return nodes, goals, choices
+
+    def search(self, nodes: I32, settings: F32, at_random: NDArray[np.bool_]) -> I32:
+        """Search from nodes (n,) that were just seen, with settings (n, P) for each.
+
+        Returns every role's choices (n, R).
+        """
+        count = len(nodes)
+        arrays, batch = self._arrays, Batch(count * GROUP, GROUP, 1, 0)
+        arrays.slots.root[: count * GROUP] = np.repeat(nodes, GROUP)
+        arrays.settings.values[:count] = settings[:, np.newaxis]
+        for _ in range(self._batches):
+            simulate_batch(self._layout, self._lanes, self._tree, arrays, int(nodes[0]), batch)
+        picks = np.zeros((count, len(self.game.moves)), np.int32)
+        pick_moves(self._layout, self._tree, arrays, nodes, at_random, picks)
+        return picks
+
+    def advance(self, states: U64, picks: I32) -> None:
+        """Replace states (n, words) by those after joint moves (n, R)."""
+        next_states(self._layout, self._lanes, states, picks, len(states))
