@@ -22,7 +22,6 @@ from ggp_agent.search.slots import MOVER, PICKS, PLAYED, PLAYING, STATISTICS
 from ggp_agent.search.strategies import dispatch
 from ggp_agent.search.tree import CLOSED, NO_NODE, OPEN, SEVERAL, TOTAL, VISITS, Tree
 
-
 EXACT = 1 << 20
 """Visits up to which single precision can tell how many of them have told their rewards."""
 

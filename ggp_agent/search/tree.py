@@ -82,6 +82,7 @@ node_type = np.dtype(
         ("spare2", np.int32),
     ]
 )
+assert node_type.fields is not None
 NODE_BYTES, VISITS_BYTE = node_type.itemsize, int(node_type.fields["visits"][1])
 entry_type = np.dtype([("total", np.float64), ("visits", np.int32), ("child", np.int32)])
 edge_type = np.dtype(
@@ -160,6 +161,14 @@ def clear(tree: Tree) -> None:
     tree.counters[LIMIT] = 1
     tree.counters[GOAL_SUM] = ANY_SUM
     empty(tree.pool)
+
+
+def go_on(tree: Tree) -> None:
+    """The game goes on by a step."""
+    tree.counters[STEP] += 1
+    tree.counters[LIMIT] = 1
+    tree.counters[SPARE] = 0
+    tree.counters[RECYCLED] = 0
 
 
 @part
