@@ -85,7 +85,7 @@ class Crew:
         self._threads, self._tree = threads, threads[0].tree
         self._simulations, self._budget = simulations, budget
         self._gate, self._counting = Gate(), threading.Lock()
-        self._over = threading.Event()
+        self._over, self._are_several = threading.Event(), False
         self._tasks: list[Future[None]] = []
 
     @property
@@ -126,11 +126,11 @@ class Crew:
 
     def before_batch(self, thread: SearchThread, slots: int) -> int:
         """A thread is about to have so many simulations in flight; how many it may have."""
-        if not self._tasks:
+        if not self._are_several:
             if thread.visits >= JOIN:
-                self._tree.locks[SHARED] = 1
-                others = self._threads[1:]
-                self._tasks = [self._helpers.submit(self._join, other) for other in others]
+                self._tree.locks[SHARED], self._are_several = 1, True
+                for other in self._threads[1:]:
+                    self._tasks.append(self._helpers.submit(self._join, other))
         elif self._gate.is_to_be_left:
             thread.finish()
             self._gate.leave()
