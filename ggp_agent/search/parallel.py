@@ -112,13 +112,13 @@ class Crew:
         self._gate.enter()
         try:
             thread.think_until(self._reasons, self)
+            if not thread.is_worth_it():
+                self._over.set()
         except BaseException:
             self._over.set()
             raise
         finally:
             self._gate.leave()
-        if not thread.is_worth_it():
-            self._over.set()
 
     def _join(self, thread: SearchThread) -> None:
         thread.catch_up(self._threads[0])
