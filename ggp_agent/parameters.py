@@ -168,16 +168,16 @@ declare(
     Parameter(
         "threads",
         0,
-        "trees that are searched at once, one thread each, and put together for the move; 0: one "
-        "per core, but one in matches run here, and where simulations are the budget",
+        "threads that search one tree; 0: one per core, but one in matches run here, and where "
+        "simulations are the budget",
         high=1024,
         source=PARALLEL_PAPER,
     ),
     Parameter("depth", 500, "longest simulation, tree and playout together", 1, 1e5, "moves"),
     Parameter("simulations", 0, "budget per move; 0: until the clock runs out", unit="simulations"),
     Parameter("seconds", 0.0, "most to think per move; 0: until the clock runs out", unit="s"),
-    Parameter("memory", 2048, "most that the trees may take", 16, 65536, "MiB"),
-    Parameter("nodes", 4_000_000, "most nodes that the trees may have", 1024, 4_000_000, "nodes"),
+    Parameter("memory", 2048, "most that the tree may take", 16, 65536, "MiB"),
+    Parameter("nodes", 4_000_000, "most nodes that the tree may have", 1024, 4_000_000, "nodes"),
     Parameter(
         "margin",
         0.2,

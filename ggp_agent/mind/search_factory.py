@@ -14,19 +14,20 @@ from ggp_agent.mind.thinker import LegalThinker, Thinker
 from ggp_agent.protocol.worker_commands import AgentProfile
 from ggp_agent.search.exact.puzzle import PuzzleSearch
 from ggp_agent.search.native import NativeSearch
-from ggp_agent.search.parallel import ParallelSearch, share_of, threads_of
+from ggp_agent.search.parallel import ParallelSearch, threads_of
 from ggp_agent.search.plain import PlainSearch
+from ggp_agent.search.search_thread import SearchThread
 from ggp_agent.tuning.evaluation import Weights
 from ggp_agent.tuning.self_adaptive import SelfAdaptive, adaptive
 from propnet.vectors import LANES
 
 SEED_STEP = 0x9E3779B9
-"""Between the seeds of an agent's trees; those of a match's seats are neighbours."""
+"""Between the seeds of an agent's threads; those of a match's seats are neighbours."""
 
 LARGEST_SHARE = 0.75
 """Of the memory; the tree must have some."""
 
-Search = TypeVar("Search", NativeSearch, PlainSearch)
+Search = TypeVar("Search", NativeSearch, SearchThread, PlainSearch)
 
 
 def make_thinker(model: AnyModel, role: int, agent: Agent, seed: int) -> Thinker:
@@ -76,16 +77,15 @@ def puzzle_search(game: CompiledModel, agent: Agent, seed: int) -> PuzzleSearch:
 def native_search(
     game: CompiledModel, role: int, agent: Agent, seed: int
 ) -> NativeSearch | ParallelSearch:
-    """The native search: one tree, or several where the agent uses several threads."""
-    threads = threads_of(agent)
-    searches = []
-    for number in range(threads):
+    """The native search, with as many threads as the agent uses."""
+    tuner = adaptive(agent, len(game.moves), LANES, seed)
+    first = _watched(NativeSearch(game, role, agent, seed, tuner), tuner)
+    others = []
+    for number in range(1, threads_of(agent)):
         own = (seed + number * SEED_STEP) % 2**32
         tuner = adaptive(agent, len(game.moves), LANES, own)
-        one = share_of(agent, threads, number)
-        search = NativeSearch(game, role, one, own, tuner)
-        searches.append(_watched(search, tuner))
-    return searches[0] if threads == 1 else ParallelSearch(searches, agent, seed)
+        others.append(_watched(SearchThread(game, role, agent, own, tuner, first), tuner))
+    return ParallelSearch(first, others) if others else first
 
 
 def profile_of(agent: Agent) -> AgentProfile:
@@ -103,5 +103,5 @@ def _watched(search: Search, tuner: SelfAdaptive | None) -> Search:
     """The search; its tuner learns from it how long games are, but must not keep it alive."""
     if tuner is not None:
         known = weakref.proxy(search)
-        tuner.watch(lambda: known.trace())
+        tuner.watch(lambda: known.counts())
     return search

@@ -29,7 +29,7 @@ from ggp_agent.mind.tiny_game import TINY_GAME
 from ggp_agent.search.arrays import new_arrays
 from ggp_agent.search.exact.search import ExactSearch
 from ggp_agent.search.native import NativeSearch
-from ggp_agent.search.room import new_tree_for
+from ggp_agent.search.room import make_much_room, new_tree_for
 from ggp_agent.search.self_play import SelfPlay
 from ggp_agent.search.settings import settings_row
 from ggp_agent.search.simulation import Batch, simulate_batch
@@ -70,6 +70,7 @@ def warm_up(tuners: Iterable[str] = (), tell: Tell = log.info) -> None:
             wait_for_it()
             search.think(time.monotonic() + 3600, lambda: False)
             search.enter(machine.initial_state, ["a"])
+            make_much_room(search.tree, search.root, 1)
             _warm_up_self_play(machine.compiled)
 
 

@@ -109,6 +109,21 @@ def new_arrays(game: CompiledModel, agent: Agent, seed: int, tags: int = 0) -> A
     )
 
 
+def beside(arrays: Arrays, first: Arrays) -> Arrays:
+    """The arrays of another thread that works on the same tree as the one that has the `first`.
+
+    What simulations have taught is common; all that belongs to simulations in flight is its own.
+    """
+    learnt = first.evaluation
+    return arrays._replace(
+        history=arrays.history._replace(sums=first.history.sums),
+        evaluation=arrays.evaluation._replace(
+            weights=learnt.weights, bias=learnt.bias, is_known=learnt.is_known
+        ),
+        roots=first.roots,
+    )
+
+
 def _new_scratch(moves: int, listed: int) -> Scratch:
     return Scratch(
         moves=np.zeros(listed, np.int32),

@@ -7,6 +7,7 @@ import numpy as np
 from ggp_agent.search.arrays import Arrays
 from ggp_agent.search.descent import entry_of
 from ggp_agent.search.kernel import fast_part, kernel, part
+from ggp_agent.search.locks import HISTORY, SHARED, acquire, release_lock
 from ggp_agent.search.memory import (
     UNIT,
     get_double,
@@ -17,15 +18,16 @@ from ggp_agent.search.memory import (
     put_float,
     put_int,
 )
-from ggp_agent.search.played_moves import forget_moves
 from ggp_agent.search.slots import MOVER, PICKS, PLAYED, PLAYING, STATISTICS
 from ggp_agent.search.strategies import dispatch
 from ggp_agent.search.tree import CLOSED, NO_NODE, OPEN, SEVERAL, TOTAL, VISITS, Tree
-from propnet.layout import Lanes, Layout
+
+EXACT = 1 << 20
+"""Visits up to which single precision can tell how many of them have told their rewards."""
 
 
 @part
-def _set_rewards(tree: Tree, arrays: Arrays, simulations: int, playouts: int) -> None:
+def set_rewards(tree: Tree, arrays: Arrays, simulations: int, playouts: int) -> None:
     """Every simulation's rewards: the mean goals of its playouts, or the scores of its leaf."""
     for slot in range(simulations):
         if arrays.slots.stage[slot] != PLAYED:
@@ -52,6 +54,20 @@ def _refresh_mean(words, mean: int, total: float, visits: int) -> None:  # type:
     """
     if get_float(words, mean) > np.float32(CLOSED * 0.5):
         put_float(words, mean, np.float32(total) / np.float32(visits))
+
+
+@fast_part
+def _completed(words, mean: int, before: float, visits: int) -> int:  # type: ignore[no-untyped-def]
+    """How many simulations have told their rewards of a move, this one included.
+
+    The other threads' that are in flight are among its visits, but are nowhere counted: how many
+    told before follows from the sum of rewards `before` and the mean.  Nobody knows where all were
+    0, and single precision can't tell where there are many; those in flight don't matter then.
+    """
+    known = get_float(words, mean)
+    if known > np.float32(0.0) and visits < EXACT:
+        return min(int(before / known + 1.5), visits)
+    return visits
 
 
 @part
@@ -86,11 +102,15 @@ def _back_up(tree: Tree, arrays: Arrays, slot: int) -> None:
         block = np.int64(path[slot, level, STATISTICS]) * UNIT
         for role in range(roles):
             entry = entry_of(arrays, slot, level, role)
-            total = get_double(words, entry + TOTAL) + arrays.slots.rewards[slot, role]
+            before = get_double(words, entry + TOTAL)
+            total = before + arrays.slots.rewards[slot, role]
             put_double(words, entry + TOTAL, total)
             if role == mover or mover == SEVERAL:
                 mean = block + path[slot, level, PICKS + role]
-                _refresh_mean(words, mean, total, get_int(words, entry + VISITS))
+                visits = get_int(words, entry + VISITS)
+                if tree.locks[SHARED] != 0:
+                    visits = _completed(words, mean, before, visits)
+                _refresh_mean(words, mean, total, visits)
 
 
 @part
@@ -106,19 +126,11 @@ def _list_path(arrays: Arrays, slot: int, roles: int) -> None:
 
 
 @kernel
-def back_up(
-    layout: Layout,
-    lanes: Lanes,
-    tree: Tree,
-    arrays: Arrays,
-    simulations: int,
-    playouts: int,
-    played: bool,
-) -> None:
-    """Add what the simulations that are over have brought to all statistics."""
-    _set_rewards(tree, arrays, simulations, playouts)
-    learns = dispatch.counts_moves(arrays)
-    _count_playing(tree, arrays, simulations, -1)
+def back_up(tree: Tree, arrays: Arrays, simulations: int) -> None:
+    """Add what the simulations that are over have brought to the statistics of their paths."""
+    learns, alone = dispatch.counts_moves(arrays), tree.locks[SHARED] == 0
+    if alone:
+        _count_playing(tree, arrays, simulations, -1)
     for slot in range(simulations):
         if slot + 1 < simulations:
             _fetch_path(tree, arrays, slot + 1)
@@ -126,8 +138,8 @@ def back_up(
             _back_up(tree, arrays, slot)
             if learns:
                 _list_path(arrays, slot, len(tree.best))
+                acquire(tree.locks, HISTORY)
                 dispatch.learn_from_path(tree, arrays, slot)
-    _count_playing(tree, arrays, simulations, 1)
-    if played and learns:
-        dispatch.learn_from_playouts(layout, lanes, tree, arrays, simulations, playouts)
-        forget_moves(layout, lanes, arrays.played)
+                release_lock(tree.locks, HISTORY)
+    if alone:
+        _count_playing(tree, arrays, simulations, 1)

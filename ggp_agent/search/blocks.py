@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp_agent.search.kernel import part
+from ggp_agent.search.locks import STRUCTURE, acquire, publish, release_lock
 from ggp_agent.search.memory import NO_BLOCK, UNIT, allocate, put_double, put_float, put_int
 from ggp_agent.search.scoring import GROUP
 from ggp_agent.search.tree import (
@@ -57,8 +58,18 @@ def statistics(tree: Tree, node: int) -> tuple[NDArray[np.float32], NDArray[Any]
 
 @part
 def open_statistics(tree: Tree, node: int) -> bool:
-    """Give an open node its statistics; False if there is no room."""
+    """Give an open node its statistics if it has none; False if there is no room."""
+    acquire(tree.locks, STRUCTURE)
+    opened = _open_statistics(tree, node)
+    release_lock(tree.locks, STRUCTURE)
+    return opened
+
+
+@part
+def _open_statistics(tree: Tree, node: int) -> bool:
     record = tree.nodes[node]
+    if record.stats != NO_BLOCK:
+        return True  # another thread was here
     count = record.count
     block = allocate(tree.pool, words_of_statistics(count))
     if block == NO_BLOCK:
@@ -72,16 +83,22 @@ def open_statistics(tree: Tree, node: int) -> bool:
         put_double(words, entry + TOTAL, 0.0)
         put_int(words, entry + VISITS, 0)
         put_int(words, entry + CHILD, NO_NODE)
+    publish()
     record.stats = block
     return True
 
 
 @part
 def open_amaf(tree: Tree, node: int, moves: int) -> None:
-    """Give a node its AMAF table for so many moves, if there is room."""
-    block = allocate(tree.pool, 2 * moves)
-    if block != NO_BLOCK:
-        base = np.int64(block) * UNIT
-        for i in range(2 * moves):
-            put_float(tree.pool.words, base + i, 0.0)
-        tree.nodes[node].amaf, tree.nodes[node].amaf_words = block, 2 * moves
+    """Give a node its AMAF table for so many moves if it has none, and there is room."""
+    acquire(tree.locks, STRUCTURE)
+    if tree.nodes[node].amaf == NO_BLOCK:
+        block = allocate(tree.pool, 2 * moves)
+        if block != NO_BLOCK:
+            base = np.int64(block) * UNIT
+            for i in range(2 * moves):
+                put_float(tree.pool.words, base + i, 0.0)
+            tree.nodes[node].amaf_words = 2 * moves
+            publish()
+            tree.nodes[node].amaf = block
+    release_lock(tree.locks, STRUCTURE)

@@ -21,6 +21,7 @@ from ggp_agent.search.edges import (
     node_at,
 )
 from ggp_agent.search.kernel import kernel, part
+from ggp_agent.search.locks import SHARED, STRUCTURE, acquire, add_at, release_lock
 from ggp_agent.search.memory import NO_BLOCK, UNIT, get_int, prefetch, put_float, put_int
 from ggp_agent.search.roots import inverse_root
 from ggp_agent.search.selection import select_move
@@ -46,6 +47,7 @@ from ggp_agent.search.tree import (
     VISITS,
     Tree,
     copy_state,
+    count_visit,
 )
 
 AHEAD = 8
@@ -57,17 +59,21 @@ LINES_TO_FETCH = 8
 def arrive(tree: Tree, arrays: Arrays, slot: int, node: int) -> None:
     """A simulation reaches a node."""
     record = tree.nodes[node]
-    record.visits += 1
+    count_visit(tree, node)
     record.step = tree.counters[STEP]
     arrays.slots.leaf[slot] = node
     dispatch.arrive(tree, arrays, slot, node)
 
 
 @part
-def _count_visit(arrays: Arrays, words, root: int, visits: int) -> None:  # type: ignore[no-untyped-def]
+def _count_visit(tree: Tree, arrays: Arrays, root: int, visits: int) -> None:
     """One more simulation is under way through a move: a virtual visit until it is completed."""
-    number = get_int(words, visits) + 1
-    put_int(words, visits, number)
+    words = tree.pool.words
+    if tree.locks[SHARED] != 0:
+        number = add_at(words, 4 * visits, 1) + 1
+    else:
+        number = get_int(words, visits) + 1
+        put_int(words, visits, number)
     put_float(words, root, inverse_root(arrays.roots, number))
 
 
@@ -94,7 +100,11 @@ def edge_of(tree: Tree, arrays: Arrays, slot: int, level: int) -> int:
     mover = arrays.slots.path[slot, level, MOVER]
     if mover == SEVERAL:
         node = arrays.slots.path[slot, level, NODE]
-        return edge_by_joint(tree, node, joint_hash(tree, arrays, slot, level))
+        joint = joint_hash(tree, arrays, slot, level)
+        acquire(tree.locks, STRUCTURE)
+        edge = edge_by_joint(tree, node, joint)
+        release_lock(tree.locks, STRUCTURE)
+        return edge
     entry = entry_of(arrays, slot, level, mover)
     return int(get_int(tree.pool.words, entry + CHILD))
 
@@ -134,7 +144,7 @@ def _step_down(tree: Tree, arrays: Arrays, slot: int) -> bool:
         step[PICKS + role] = pick
         step[PICKS + roles + role] = get_int(words, moves + pick)
         visits = entry_of(arrays, slot, depth, role) + VISITS
-        _count_visit(arrays, words, inverse_roots + pick, visits)
+        _count_visit(tree, arrays, inverse_roots + pick, visits)
     slots.depth[slot] = depth + 1
     edge = edge_of(tree, arrays, slot, depth)
     slots.leaf[slot] = edge

@@ -12,6 +12,7 @@ from ggp_agent.search.arrays import EVALUATIONS, Arrays
 from ggp_agent.search.blocks import words_of_moves
 from ggp_agent.search.descent import arrive, joint_hash, link
 from ggp_agent.search.kernel import entry, kernel, part
+from ggp_agent.search.locks import STRUCTURE, acquire, publish, release_lock
 from ggp_agent.search.memory import NO_BLOCK, UNIT, allocate, put_int
 from ggp_agent.search.nodes import (
     add_node,
@@ -206,18 +207,22 @@ def expand(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, new: int) -
     waiting = 0
     for k in range(new):
         slot = arrays.slots.waiting[1, k]
+        acquire(tree.locks, STRUCTURE)
         node = find_node(tree, arrays.new.states, k, arrays.new.keys[k])
         known = node != NO_NODE
         if not known:
             node = _open_node(layout, lanes, tree, arrays, k)
+        if node != NO_NODE:
+            level = arrays.slots.depth[slot] - 1
+            if not known and arrays.options.solver:
+                _inherit(tree, arrays, slot, level, node)
+            publish()
+            link(tree, arrays, slot, level, node)
+        release_lock(tree.locks, STRUCTURE)
         if node == NO_NODE:
             copy_state(arrays.slots.states, slot, arrays.new.states, k)
             arrays.slots.leaf[slot] = NO_NODE
             continue
-        level = arrays.slots.depth[slot] - 1
-        link(tree, arrays, slot, level, node)
-        if not known and arrays.options.solver:
-            _inherit(tree, arrays, slot, level, node)
         arrive(tree, arrays, slot, node)
         if known:
             arrays.slots.waiting[0, waiting] = slot

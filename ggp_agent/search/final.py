@@ -8,7 +8,6 @@ often than another is no estimate: after a long search it rests on a handful of 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -39,30 +38,6 @@ class RootMove:
     def mean(self) -> float:
         """The mean reward; -1 where there is none."""
         return self.total / self.visits if self.visits else -1.0
-
-
-def put_together(moves_of_trees: Sequence[Sequence[RootMove]]) -> list[RootMove]:
-    """What several trees know of the moves at their common root.
-
-    A move's mean is the mean over the trees: if it were that over all simulations, a tree that has
-    found a move to be bad, and left it, would count for little against one that has not.
-    """
-    known: dict[Move, list[RootMove]] = {}
-    for move in itertools.chain.from_iterable(moves_of_trees):
-        known.setdefault(move.move, []).append(move)
-    return [_as_one(same) for same in known.values()]
-
-
-def _as_one(same: Sequence[RootMove]) -> RootMove:
-    visits, means = sum(m.visits for m in same), [m.mean for m in same if m.visits]
-    return RootMove(
-        same[0].move,
-        visits=visits,
-        total=visits * sum(means) / max(1, len(means)),
-        low=max(m.low for m in same),
-        high=min(m.high for m in same),
-        ends=any(m.ends for m in same),
-    )
 
 
 class Dice(Protocol):

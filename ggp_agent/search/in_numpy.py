@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -99,3 +101,48 @@ def near_best(lanes: int, values: Floats, place: int, count: int, threshold: flo
 def bits_in(word: np.uint64) -> int:
     """See `scoring.bits_in`."""
     return int(word).bit_count()
+
+
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def _word_at(array: NDArray[Any], byte: int) -> I32:
+    raw: I32 = np.asarray(array).view(np.ndarray).view(np.int32).reshape(-1)
+    return raw[byte >> 2 : (byte >> 2) + 1]
+
+
+def add_at(array: NDArray[Any], byte: int, value: int) -> int:
+    """Add to an int32, by the bytes before it; what it was before."""
+    with _ONE_AT_A_TIME:
+        word = _word_at(array, byte)
+        before = int(word[0])
+        word[0] += value
+    return before
+
+
+def exchange_at(array: NDArray[Any], byte: int, value: int) -> int:
+    """Replace an int32, likewise."""
+    with _ONE_AT_A_TIME:
+        word = _word_at(array, byte)
+        before = int(word[0])
+        word[0] = value
+    return before
+
+
+def look(array: NDArray[Any], byte: int) -> int:
+    """An int32, by the bytes before it."""
+    return int(_word_at(array, byte)[0])
+
+
+def clear(array: NDArray[Any], byte: int) -> None:
+    """Set it to 0."""
+    _word_at(array, byte)[0] = 0
+
+
+def give_way() -> None:
+    """Let another thread work."""
+    time.sleep(0)
+
+
+def publish() -> None:
+    """Nothing to do."""

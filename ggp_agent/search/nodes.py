@@ -145,15 +145,18 @@ def spare_more(tree: Tree) -> None:
 
 
 @part
-def lacks_room(tree: Tree, nodes: int) -> bool:
-    """Whether fewer nodes, or a smaller part of the pool, are free than there have to be."""
+def lacks_room(tree: Tree, nodes: int, more: int) -> bool:
+    """Whether fewer nodes, or a smaller part of the pool, are free than there have to be.
+
+    That part is doubled `more` times.
+    """
     counters = tree.counters
-    units = len(tree.pool.order) >> (5 - counters[SPARE])
+    units = len(tree.pool.order) >> (5 - min(counters[SPARE] + more, MOST_SPARE))
     return len(tree.nodes) - counters[USED] < nodes or tree.pool.free[ORDERS] < units
 
 
 @entry
-def make_room(tree: Tree, root: int, nodes: int) -> None:
+def make_room(tree: Tree, root: int, nodes: int, more: int) -> None:
     """Recycle until there is room again (see `lacks_room`), or everything was looked at.
 
     A hand goes round the nodes, which were added in the order of their age, and takes those that
@@ -162,7 +165,7 @@ def make_room(tree: Tree, root: int, nodes: int) -> None:
     round that did not find enough.
     """
     counters, seen = tree.counters, 0
-    while lacks_room(tree, nodes) and seen < counters[FRESH]:
+    while lacks_room(tree, nodes, more) and seen < counters[FRESH]:
         hand = counters[HAND]
         counters[HAND] = hand + 1
         seen += 1

@@ -1,98 +1,197 @@
-"""Several trees at once, one thread each, for one move.
+"""Several threads that search one tree.
 
-This is root parallelization (Chaslot, Winands, van den Herik: Parallel Monte-Carlo Tree Search,
-2008, section 3.2): the trees know nothing of each other, so that there is nothing to wait for and
-a seed still fixes each of them; what they know of the root's moves is put together in the end.
-Every tree has tuners of its own.  The kernels let other threads run while they work.
+This is tree parallelization (Chaslot, Winands, van den Herik: Parallel Monte-Carlo Tree Search,
+2008, section 3.3).  Every thread has simulations in flight of its own, with its own random numbers
+and tuner; the virtual visits keep those of all threads apart, as they do within a batch.  How the
+threads keep out of each other's way in the tree is in `locks`; between batches it is here: who has
+what of a budget, and that nodes are recycled while nobody has a path through them.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-
-import numpy as np
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from gdl.state_machine import JointMove, Move, State
 from ggp_agent.agents import Agent
-from ggp_agent.search.final import choose_move, put_together
+from ggp_agent.search.locks import SHARED
 from ggp_agent.search.native import NativeSearch
+from ggp_agent.search.room import is_short, make_much_room
+from ggp_agent.search.search_thread import SearchThread
 from ggp_agent.search.settings import F32
-from ggp_agent.search.stopping import Interrupted
-from ggp_agent.search.trace import Trace, together
+from ggp_agent.search.stopping import Interrupted, Progress, stop_reasons
+from ggp_agent.search.trace import Trace, of_threads
 from ggp_agent.system.cores import cores
 
-SHARED = ("memory", "nodes", "simulations")
-"""Parameters that are for all trees together."""
+JOIN = 512
+"""Visits of the root from which on there is work for more than one thread."""
 
 
 def threads_of(agent: Agent) -> int:
-    """How many trees an agent searches at once."""
+    """With how many threads an agent searches."""
     threads, budget = int(agent.number("threads")), int(agent.number("simulations"))
     if budget:  # is to mean the same on every machine
         return min(threads or 1, budget)
     return threads or cores()
 
 
-def share_of(agent: Agent, threads: int, number: int) -> Agent:
-    """The agent with its share, as one of `threads` trees, of what there is for all together."""
-    totals = {name: int(agent.number(name)) for name in SHARED}
-    shares = {name: (total + threads - 1 - number) // threads for name, total in totals.items()}
-    return Agent(agent.name, agent.summary, {**agent.settings, **shares})
+class Gate:
+    """Who is inside has simulations in flight; room is made while nobody is."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._inside = self._waiting = 0
+
+    def enter(self) -> None:
+        """Come in; not while somebody waits for the others to be gone."""
+        with self._changed:
+            while self._waiting:
+                self._changed.wait()
+            self._inside += 1
+
+    def leave(self) -> None:
+        """Go out."""
+        with self._changed:
+            self._inside -= 1
+            self._changed.notify_all()
+
+    @property
+    def is_to_be_left(self) -> bool:
+        """Whether somebody waits for all to go."""
+        return self._waiting > 0
+
+    def alone(self, is_needed: Callable[[], bool], work: Callable[[], None]) -> None:
+        """Go out, wait for the others to be gone, work if it is still needed, come in again."""
+        with self._changed:
+            self._inside -= 1
+            self._waiting += 1
+            self._changed.notify_all()
+            try:
+                while self._inside and is_needed():
+                    self._changed.wait()
+                if is_needed():
+                    work()
+            finally:
+                self._waiting -= 1
+                self._inside += 1
+                self._changed.notify_all()
+
+
+class Crew:
+    """The threads at work on a tree; the first is there from the start, the others come later."""
+
+    def __init__(self, threads: Sequence[SearchThread], simulations: int, budget: int) -> None:
+        """So many simulations have been made of a budget, which is 0 where there is none."""
+        self._threads, self._tree = threads, threads[0].tree
+        self._simulations, self._budget = simulations, budget
+        self._gate, self._counting = Gate(), threading.Lock()
+        self._over, self._are_several = threading.Event(), False
+        self._tasks: list[Future[None]] = []
+
+    @property
+    def simulations(self) -> int:
+        """Those that all threads have begun."""
+        return self._simulations
+
+    def think(self, deadline: float, interrupted: Interrupted) -> None:
+        """Think until a deadline, or until a thread finds a reason to stop."""
+
+        def is_over() -> bool:
+            return self._over.is_set() or interrupted()
+
+        self._reasons = stop_reasons(self._threads[0].agent, deadline, is_over)
+        try:
+            with ThreadPoolExecutor(len(self._threads), "search") as self._helpers:
+                self._work(self._threads[0])
+        finally:
+            self._tree.locks[:] = 0
+        for task in self._tasks:
+            task.result()
+
+    def _work(self, thread: SearchThread) -> None:
+        self._gate.enter()
+        try:
+            thread.think_until(self._reasons, self)
+            if not thread.is_worth_it():
+                self._over.set()
+        except BaseException:
+            self._over.set()
+            raise
+        finally:
+            self._gate.leave()
+
+    def _join(self, thread: SearchThread) -> None:
+        thread.catch_up(self._threads[0])
+        self._work(thread)
+
+    def before_batch(self, thread: SearchThread, slots: int) -> int:
+        """A thread is about to have so many simulations in flight; how many it may have."""
+        if not self._are_several:
+            if thread.visits >= JOIN:
+                self._tree.locks[SHARED], self._are_several = 1, True
+                for other in self._threads[1:]:
+                    self._tasks.append(self._helpers.submit(self._join, other))
+        elif self._gate.is_to_be_left:
+            thread.finish()
+            self._gate.leave()
+            self._gate.enter()
+        elif is_short(self._tree, slots):
+            thread.finish()
+            self._gate.alone(
+                lambda: is_short(self._tree, slots),
+                lambda: make_much_room(self._tree, thread.root, slots * len(self._threads)),
+            )
+        with self._counting:
+            new = max(0, slots - thread.playing)
+            if self._budget:
+                new = min(new, self._budget - self._simulations)
+            self._simulations += new
+        return thread.playing + new
+
+    def after_batch(self, progress: Progress) -> None:
+        """A thread has simulated a batch: say how far all of them have come."""
+        progress.simulations = self._simulations
 
 
 class ParallelSearch:
-    """A `Thinker` that thinks with several searches of one role at once."""
+    """A `Thinker` that thinks with several threads in one tree."""
 
-    def __init__(self, searches: Sequence[NativeSearch], agent: Agent, seed: int) -> None:
-        self._searches = tuple(searches)
-        self._rule = str(agent["final"])
-        self._random = np.random.Generator(np.random.PCG64([seed, 4]))
+    def __init__(self, first: NativeSearch, others: Sequence[SearchThread]) -> None:
+        """The search whose tree it is, and other threads that work on the same."""
+        self._first, self._others = first, tuple(others)
+        self._simulations = 0
 
     def enter(self, state: State, joint_move: JointMove | None) -> None:
         """See `Thinker.enter`."""
-        for search in self._searches:
-            search.enter(state, joint_move)
+        for other in self._others:  # decay is the first one's for all: so are the rewards
+            self._first.take_over_rewards(other)
+        self._first.enter(state, joint_move)
+        for other in self._others:
+            other.enter_beside(self._first, joint_move is not None)
+        self._simulations = 0
 
     def evaluate_by(self, weights: F32, bias: F32) -> None:
-        """See `NativeSearch.evaluate_by`."""
-        for search in self._searches:
-            search.evaluate_by(weights, bias)
+        """See `NativeSearch.evaluate_by`; the weights are common to all threads."""
+        self._first.evaluate_by(weights, bias)
 
     def think(self, deadline: float, interrupted: Interrupted) -> None:
-        """See `Thinker.think`; as soon as one tree has nothing left to find out, all stop."""
-        over = threading.Event()
-
-        def is_over() -> bool:
-            return over.is_set() or interrupted()
-
-        def work(search: NativeSearch) -> None:
-            try:
-                search.think(deadline, is_over)
-            except BaseException:
-                over.set()
-                raise
-            if not search.is_worth_it():
-                over.set()
-
-        first, *others = self._searches
-        with ThreadPoolExecutor(len(others), "search") as helpers:
-            tasks = [helpers.submit(work, search) for search in others]
-            work(first)
-        for task in tasks:
-            task.result()
+        """See `Thinker.think`; as soon as one thread has a reason to stop, all have."""
+        budget = int(self._first.agent.number("simulations"))
+        crew = Crew([self._first, *self._others], self._simulations, budget)
+        try:
+            crew.think(deadline, interrupted)
+        finally:
+            self._simulations = crew.simulations
 
     def choose(self) -> Move:
         """See `Thinker.choose`."""
-        known = put_together([search.root_moves() for search in self._searches])
-        return choose_move(known, self._rule, self._random)
+        return self._first.choose()
 
     def trace(self) -> Trace:
-        """What the thinking in the present state found, in all trees."""
-        return together([search.trace() for search in self._searches])
+        """What the thinking in the present state found."""
+        return of_threads(self._first.trace(), [other.counts() for other in self._others])
 
     def report(self) -> Mapping[str, object]:
         """See `Thinker.report`."""
-        first, *others = (search.tuner for search in self._searches)
-        return {**self.trace().as_json(), **first.report(others)}
+        return self._first.report_of(self.trace(), [other.tuner for other in self._others])

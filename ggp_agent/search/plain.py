@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -118,6 +119,11 @@ class PlainSearch:
 
     def trace(self) -> Trace:
         """What the thinking in the present state found."""
+        moves = self.root_moves() if self._root.rewards is None else []
+        return replace(self.counts(), moves=moves)
+
+    def counts(self) -> Trace:
+        """The same without the root's moves."""
         return Trace(
             simulations=self._simulations,
             playouts=self._simulations,
@@ -131,7 +137,6 @@ class PlainSearch:
             deepest=self._deepest,
             low=0,
             high=100,
-            moves=self.root_moves() if self._root.rewards is None else [],
         )
 
     def report(self) -> Mapping[str, object]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ggp_agent.search.blocks import entries
 from ggp_agent.search.edges import follow, slot_by_joint
 from ggp_agent.search.kernel import entry, kernel, part
+from ggp_agent.search.locks import STRUCTURE, acquire, publish, release_lock
 from ggp_agent.search.memory import NO_BLOCK, UNIT, allocate, get_int, put_int
 from ggp_agent.search.tree import (
     CHILD,
@@ -109,6 +110,14 @@ def _note_child(tree: Tree, node: int, pick: int, child: int) -> None:
 
 
 @entry
+def note_proofs(tree: Tree, node: int) -> None:
+    """`note_children` for Python: other threads may be at work."""
+    acquire(tree.locks, STRUCTURE)
+    note_children(tree, node)
+    release_lock(tree.locks, STRUCTURE)
+
+
+@kernel
 def note_children(tree: Tree, node: int) -> bool:
     """Enter what is known of the children of a node with one mover; whether anything is proven."""
     record, words = tree.nodes[node], tree.pool.words
@@ -176,6 +185,7 @@ def settle(tree: Tree, node: int, chance: int) -> None:
         for role in range(len(tree.best)):
             if role != chance and tree.scores[node, role, 0] != tree.scores[node, role, 1]:
                 return
+        publish()
         tree.nodes[node].kind = SOLVED
 
 

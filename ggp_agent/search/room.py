@@ -6,9 +6,21 @@ import numpy as np
 
 from forward_model.compiled import CompiledModel
 from ggp_agent.agents import Agent
-from ggp_agent.search.memory import UNIT
+from ggp_agent.search.memory import ORDERS, UNIT
+from ggp_agent.search.nodes import make_room
 from ggp_agent.search.scoring import GROUP
-from ggp_agent.search.tree import ENTRY, MAX_NODES, Tree, bytes_per_node, new_tree
+from ggp_agent.search.tree import (
+    ENTRY,
+    FRESH,
+    MAX_NODES,
+    MOST_SPARE,
+    SHORT,
+    SPARE,
+    USED,
+    Tree,
+    bytes_per_node,
+    new_tree,
+)
 from propnet.vectors import LANES
 
 OPENED = 0.6
@@ -34,3 +46,31 @@ def new_tree_for(game: CompiledModel, agent: Agent) -> Tree:
     wanted = int(nodes * 4 * (block + 4 * UNIT) / (4 * UNIT))
     best = np.array([round(100 * reward) for reward in game.best_rewards], np.uint8)
     return new_tree(nodes, min(units, wanted + 4096), words, best)
+
+
+def bytes_in_use(tree: Tree) -> int:
+    """The memory that nodes and blocks have taken so far."""
+    units = len(tree.pool.order) - int(tree.pool.free[ORDERS])
+    fixed = bytes_per_node(tree.states.shape[1], len(tree.best))
+    return int(tree.counters[FRESH]) * fixed + units * UNIT * 4
+
+
+MUCH = 16
+"""So many batches are to find room at once, where several threads have to stop for it."""
+
+
+def is_short(tree: Tree, nodes: int) -> bool:
+    """Whether there is less room than there has to be, as `lacks_room` says, but for Python."""
+    counters, pool = tree.counters, tree.pool
+    free = len(tree.nodes) - int(counters[USED])
+    units = len(pool.order) >> (5 - int(counters[SPARE]))
+    return free < nodes or pool.free[ORDERS] < units or counters[SHORT] > 0
+
+
+def make_much_room(tree: Tree, root: int, nodes: int) -> None:
+    """Recycle nodes for several batches of so many simulations; nobody may be at work."""
+    counters = tree.counters
+    if counters[SHORT] > 0:
+        counters[SHORT] = 0
+        counters[SPARE] = min(int(counters[SPARE]) + 1, MOST_SPARE)
+    make_room(tree, root, max(nodes, min(MUCH * nodes, len(tree.nodes) // 4)), 1)

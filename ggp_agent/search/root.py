@@ -3,18 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from forward_model.compiled import CompiledModel
 from gdl.state_machine import JointMove
+from ggp_agent.errors import SearchError
+from ggp_agent.search.arrays import Arrays
 from ggp_agent.search.blocks import statistics
 from ggp_agent.search.edges import joint_with, slot_by_joint
+from ggp_agent.search.expansion import open_root
 from ggp_agent.search.final import RootMove
 from ggp_agent.search.memory import NO_BLOCK, UNIT
-from ggp_agent.search.proofs import note_children, proven
-from ggp_agent.search.tree import NO_NODE, SEVERAL, Tree
+from ggp_agent.search.nodes import make_room
+from ggp_agent.search.proofs import note_proofs, proven
+from ggp_agent.search.tree import NO_NODE, SEVERAL, Tree, clear
+from propnet.layout import Lanes, Layout
+
+
+def root_node(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, state: bytes) -> int:
+    """The node of a packed state, made if there is none.
+
+    Raises `SearchError` if there is no room for it even in an empty tree.
+    """
+    for make_it_fit in (partial(make_room, tree, NO_NODE, 1, 0), partial(clear, tree), None):
+        arrays.new.states[0] = np.frombuffer(state, np.uint64)
+        root = int(open_root(layout, lanes, tree, arrays))
+        if root != NO_NODE:
+            break
+        if make_it_fit is None:
+            raise SearchError("the memory of the agent is too small for this game's moves")
+        make_it_fit()
+    return root
 
 
 def root_moves(
@@ -33,7 +55,7 @@ def root_moves(
         return moves
     known = []
     if solves:
-        note_children(tree, root)
+        note_proofs(tree, root)
     proofs = proven(tree, root)[low:high] if solves and record["mover"] in (role, SEVERAL) else None
     for place, entry in enumerate(statistics(tree, root)[1][low:high]):
         move = replace(moves[place], visits=int(entry["visits"]), total=float(entry["total"]))
@@ -64,5 +86,5 @@ def bounds_after(
     if record["mover"] == SEVERAL:
         slot = int(slot_by_joint(tree, root, joint))
         return None if slot == NO_NODE else tree.edge_scores[slot].copy()
-    note_children(tree, root)
+    note_proofs(tree, root)
     return proven(tree, root)[picks[record["mover"]], :, :2].astype(np.uint8)

@@ -10,15 +10,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ggp_agent.search.arrays import Arrays
-from ggp_agent.search.backpropagation import back_up
+from ggp_agent.search.backpropagation import back_up, set_rewards
 from ggp_agent.search.descent import descend, start_at_root, stop_at_leaves
 from ggp_agent.search.expansion import expand
 from ggp_agent.search.kernel import direct, entry, kernel
+from ggp_agent.search.locks import REWARDS, SHARED, STRUCTURE, acquire, release_lock
 from ggp_agent.search.nodes import lacks_room, make_room, spare_more
+from ggp_agent.search.played_moves import forget_moves
 from ggp_agent.search.playout import is_any_playing, play_out
 from ggp_agent.search.proofs import note_children
 from ggp_agent.search.slots import COMPLETED, PLAYED, begin_simulations, end_simulations
 from ggp_agent.search.solver import prove
+from ggp_agent.search.strategies import dispatch
 from ggp_agent.search.tree import Tree
 from propnet.layout import Lanes, Layout
 
@@ -57,14 +60,15 @@ def simulate_batch(
     """
     rollover = batch.rollover
     simulations = begin_simulations(arrays.slots, arrays.settings, batch.new, batch.share)
-    spare_more(tree)
-    if lacks_room(tree, simulations):
-        rollover = 0  # their paths would be in the way
-        if is_any_playing(arrays, simulations):
-            _finish(layout, lanes, tree, arrays, simulations, batch.playouts, 0)
-        if arrays.options.solver:
-            note_children(tree, root)  # nobody need have come by since something was proven of them
-        make_room(tree, root, simulations)
+    if tree.locks[SHARED] == 0:  # several threads see to it between batches
+        spare_more(tree)
+        if lacks_room(tree, simulations, 0):
+            rollover = 0  # their paths would be in the way
+            if is_any_playing(arrays, simulations):
+                _finish(layout, lanes, tree, arrays, simulations, batch.playouts, 0)
+            if arrays.options.solver:
+                note_children(tree, root)  # nobody need have come by since they were proven
+            make_room(tree, root, simulations, 0)
     begun = start_at_root(tree, arrays, simulations)
     waiting, evaluations = begun, 0
     while waiting > 0:
@@ -92,12 +96,22 @@ def _finish(
 ) -> None:
     """Playouts of the simulations at their leaves, and what follows from those that are over."""
     played = play_out(layout, lanes, tree, arrays, simulations, playouts, rollover)
-    back_up(layout, lanes, tree, arrays, simulations, playouts, played)
+    set_rewards(tree, arrays, simulations, playouts)
+    acquire(tree.locks, REWARDS)
+    back_up(tree, arrays, simulations)
+    release_lock(tree.locks, REWARDS)
+    if played and dispatch.counts_moves(arrays):
+        dispatch.learn_from_playouts(layout, lanes, tree, arrays, simulations, playouts)
+        forget_moves(layout, lanes, arrays.played)
     stage = arrays.slots.stage
     if arrays.options.solver:
+        acquire(tree.locks, REWARDS)
         for slot in range(simulations):
             if stage[slot] == PLAYED:
+                acquire(tree.locks, STRUCTURE)
                 prove(tree, arrays, slot)
+                release_lock(tree.locks, STRUCTURE)
+        release_lock(tree.locks, REWARDS)
     for slot in range(simulations):
         if stage[slot] == PLAYED:
             stage[slot] = COMPLETED

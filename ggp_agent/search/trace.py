@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from gdl.rules import write_term
 from gdl.state_machine import JointMove, Move
 from ggp_agent.search.blocks import statistics
 from ggp_agent.search.edges import follow
-from ggp_agent.search.final import RootMove, put_together
+from ggp_agent.search.final import RootMove
 from ggp_agent.search.memory import NO_BLOCK, UNIT
 from ggp_agent.search.tree import NO_NODE, OPEN, SEVERAL, Tree
 
@@ -77,25 +77,19 @@ class Trace:
         }
 
 
-def together(traces: Sequence[Trace]) -> Trace:
-    """The traces of several trees of one position as one: sums; the variation of the largest."""
+def of_threads(first: Trace, others: Sequence[Trace]) -> Trace:
+    """The trace of a tree, found by one of its threads, with what the others have done there."""
+    traces = [first, *others]
     simulations = sum(trace.simulations for trace in traces)
     edges = sum(trace.mean_depth * trace.simulations for trace in traces)
-    return Trace(
+    return replace(
+        first,
         simulations=simulations,
         playouts=sum(trace.playouts for trace in traces),
         visited_nodes=sum(trace.visited_nodes for trace in traces),
         seconds=max(trace.seconds for trace in traces),
-        tree_nodes=sum(trace.tree_nodes for trace in traces),
-        recycled=sum(trace.recycled for trace in traces),
-        memory=sum(trace.memory for trace in traces),
-        root_visits=sum(trace.root_visits for trace in traces),
         mean_depth=edges / max(1, simulations),
         deepest=max(trace.deepest for trace in traces),
-        low=max(trace.low for trace in traces),
-        high=min(trace.high for trace in traces),
-        moves=put_together([trace.moves for trace in traces]),
-        variation=max(traces, key=lambda trace: trace.root_visits).variation,
     )
 
 

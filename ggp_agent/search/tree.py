@@ -17,6 +17,7 @@ from numba import config
 from numpy.typing import NDArray
 
 from ggp_agent.search.kernel import part
+from ggp_agent.search.locks import SHARED, add_at, new_locks
 from ggp_agent.search.memory import Pool, aligned, empty, new_pool
 from propnet.layout import I32, U64
 
@@ -81,6 +82,8 @@ node_type = np.dtype(
         ("spare2", np.int32),
     ]
 )
+assert node_type.fields is not None
+NODE_BYTES, VISITS_BYTE = node_type.itemsize, int(node_type.fields["visits"][1])
 entry_type = np.dtype([("total", np.float64), ("visits", np.int32), ("child", np.int32)])
 edge_type = np.dtype(
     [
@@ -113,6 +116,8 @@ class Tree(NamedTuple):
     pool: Pool
     counters: NDArray[np.int64]
     """(11,) see USED"""
+    locks: I32
+    """see `locks`"""
     node_bits: int
     """bits of an edge that are the node's number"""
 
@@ -140,6 +145,7 @@ def new_tree(nodes: int, units: int, state_words: int, best: NDArray[np.uint8]) 
         edge_scores=np.zeros((max(16, slots // 4), roles, 2), np.uint8),
         pool=new_pool(units),
         counters=np.zeros(11, np.int64),
+        locks=new_locks(),
         node_bits=nodes.bit_length(),
     )
     clear(tree)
@@ -157,11 +163,28 @@ def clear(tree: Tree) -> None:
     empty(tree.pool)
 
 
+def go_on(tree: Tree) -> None:
+    """The game goes on by a step."""
+    tree.counters[STEP] += 1
+    tree.counters[LIMIT] = 1
+    tree.counters[SPARE] = 0
+    tree.counters[RECYCLED] = 0
+
+
 @part
 def copy_state(to: U64, row: int, source: U64, place: int) -> None:
     """Copy a packed state from a row of one array to one of another."""
     for word in range(to.shape[1]):
         to[row, word] = source[place, word]
+
+
+@part
+def count_visit(tree: Tree, node: int) -> None:
+    """One more simulation has come to a node."""
+    if tree.locks[SHARED] != 0:
+        add_at(tree.nodes, np.int64(node) * NODE_BYTES + VISITS_BYTE, 1)
+    else:
+        tree.nodes[node].visits += 1
 
 
 @part

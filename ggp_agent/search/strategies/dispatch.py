@@ -186,7 +186,7 @@ def learn_from_playouts(
 ) -> None:
     """Learn from the moves of playouts that are over."""
     if arrays.options.history:
-        move_history.learn_from_playouts(layout, lanes, arrays)
+        move_history.learn_from_playouts(layout, lanes, arrays, tree.locks)
     if arrays.options.selection == GRAVE:
         grave.learn_from_playouts(layout, lanes, tree, arrays, simulations, playouts)
 

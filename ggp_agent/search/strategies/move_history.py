@@ -17,6 +17,7 @@ import numpy as np
 
 from ggp_agent.parameters import Parameter, Scope, column_of, declare
 from ggp_agent.search.kernel import kernel, part
+from ggp_agent.search.locks import HISTORY, acquire, release_lock
 from ggp_agent.search.plain_tree import Average, JointMove, Move, RewardRange
 from ggp_agent.search.played_moves import GOAL_BITS
 from ggp_agent.search.random_numbers import random_below
@@ -121,7 +122,7 @@ def learn_from_path(arrays: Arrays, count: int) -> None:
 
 
 @kernel
-def learn_from_playouts(layout: Layout, lanes: Lanes, arrays: Arrays) -> None:
+def learn_from_playouts(layout: Layout, lanes: Lanes, arrays: Arrays, locks: I32) -> None:
     """Count what playouts that are over, in lanes not active, have played."""
     moves, over, played = len(layout.legal), ~load(lanes.active, 0), arrays.played
     for role in range(len(layout.span) - 1):
@@ -135,8 +136,11 @@ def learn_from_playouts(layout: Layout, lanes: Lanes, arrays: Arrays) -> None:
                     goal = load(played.goal_bits, first + bit)
                     if any_lane(goal):
                         total += popcount(here & goal) << (plane + bit)
-            arrays.history.sums[move, TIMES] += times
-            arrays.history.sums[move, GOALS] += total
+            if times > 0:
+                acquire(locks, HISTORY)
+                arrays.history.sums[move, TIMES] += times
+                arrays.history.sums[move, GOALS] += total
+                release_lock(locks, HISTORY)
 
 
 def forget_after_move(layout: Layout, arrays: Arrays) -> None:

@@ -65,11 +65,11 @@ class Watched:
         return list(self.search.trace().moves)
 
     def _let_think(self, simulations: int) -> None:
-        searches = (
-            self.search._searches if isinstance(self.search, ParallelSearch) else [self.search]
-        )
-        for search in searches:
-            search._agent = search._agent.with_settings([f"simulations={simulations}"])
+        search, threads = self.search, [self.search]
+        if isinstance(search, ParallelSearch):
+            threads = [search._first, *search._others]
+        for thread in threads:
+            thread._agent = thread._agent.with_settings([f"simulations={simulations}"])
         self.search.think(time.monotonic() + GUARD, lambda: False)
 
     def _compare(self, moves: Sequence[RootMove]) -> None:
@@ -131,6 +131,7 @@ def test_full_trees_forget_nothing(game: str) -> None:
     [
         {"in_flight": 1, "playouts": 1, "ramp": 64},
         {"threads": 2},
+        {"threads": 4, "nodes": 2000},
         {"tuner": "random-values"},
         {"final": "visits", "nodes": 3000},
     ],

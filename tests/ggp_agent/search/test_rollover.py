@@ -11,9 +11,10 @@ import pytest
 from ggp_agent.agents import find_agent
 from ggp_agent.parameters import Scope
 from ggp_agent.search.arrays import EDGES, TRANSITIONS
+from ggp_agent.search.batch_sizes import MANY, ROLLOVER
 from ggp_agent.search.blocks import statistics
 from ggp_agent.search.memory import UNIT
-from ggp_agent.search.native import MANY, ROLLOVER, NativeSearch
+from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.settings import F32, F64
 from ggp_agent.search.slots import IDLE, PICKS
 from ggp_agent.search.strategies.move_history import GOALS, TIMES
