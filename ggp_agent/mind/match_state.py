@@ -72,6 +72,11 @@ class MatchState:
             return ()
         return self.machine.legal_moves(self._state, self._number)
 
+    def think(self, deadline: float) -> None:
+        """Think about the present state, not to be interrupted."""
+        assert self.thinker is not None
+        self.thinker.think(deadline, lambda: False)
+
     def choose(self) -> Move:
         """Our move in the present state."""
         assert self.thinker is not None

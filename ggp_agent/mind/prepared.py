@@ -31,6 +31,11 @@ def seconds_for(agent: Agent) -> float:
     return agent.number("seconds") or seconds
 
 
+def uses_start_clock(agent: Agent) -> bool:
+    """Whether an agent plays against itself as soon as it knows the rules, if the clock allows."""
+    return seconds_for(agent) >= LEAST_SECONDS
+
+
 MakeSearch = Callable[[Agent, Weights | None], Thinker]
 
 

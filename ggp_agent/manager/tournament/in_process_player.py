@@ -14,6 +14,7 @@ from gdl.state_machine import StateMachine
 from ggp_agent.agents import Agent
 from ggp_agent.errors import PlayerError
 from ggp_agent.mind.match_state import MatchState
+from ggp_agent.mind.prepared import uses_start_clock
 from ggp_agent.mind.stopwatch import Stopwatch
 from ggp_agent.player.clock import MatchClock
 from ggp_agent.player.search_totals import SearchTotals
@@ -27,7 +28,8 @@ MOST_OF_IT = 0.8
 class InProcessPlayer:
     """`ggp_agent.manager.players.Player` for an agent; one match at a time, not scrambled.
 
-    It thinks within `play`, which holds up everything else in the process.  The machine stays open.
+    It thinks within `play`, and within `start` if it plays against itself first, which holds up everything
+    else in the process.  The machine stays open.
     """
 
     def __init__(self, agent: Agent, sheet: RuleSheet, machine: StateMachine, seed: int) -> None:
@@ -49,6 +51,10 @@ class InProcessPlayer:
         self._play_clock = start.play_clock
         self._match = MatchState(self._sheet, read_term(start.role), self._agent, self._seed)
         self._match.use(self._machine)
+        if uses_start_clock(self._agent):
+            margin = self._agent.number("margin")
+            by = MatchClock(time.monotonic(), start.start_clock).answer_by(margin)
+            self._match.think(by)
 
     async def play(self, play: Play) -> str:
         """See `Player.play`."""
