@@ -57,20 +57,23 @@ class PreparedSearch:
     def think(self, deadline: float, interrupted: Interrupted) -> None:
         """See `Thinker.think`."""
         if not self._has_begun:
-            self._has_begun = True
-            self._prepare(deadline, interrupted)
+            self._has_begun = self._prepare(deadline, interrupted)
         self._search.think(deadline, interrupted)
 
-    def _prepare(self, deadline: float, interrupted: Interrupted) -> None:
+    def _prepare(self, deadline: float, interrupted: Interrupted) -> bool:
+        """Whether that was it; what is interrupted may be tried again."""
         now = time.monotonic()
         seconds = min((deadline - now) * (1 - SEARCH_SHARE), seconds_for(self._agent))
         if seconds < LEAST_SECONDS:
-            return
+            return True
         until = now + seconds
         choice = choose_by_self_play(self._game, self._agent, self._seed, until, interrupted)
+        if interrupted():
+            return False
         log.info("self-play: %s", choice.report)
         self._chosen = {"self_play": choice.report}
         self._search = self._make(choice.agent, choice.evaluation)
+        return True
 
     def choose(self) -> Move:
         """See `Thinker.choose`."""

@@ -10,6 +10,9 @@ Letters: G searches at once, R roles, P parameters of simulations.
 
 from __future__ import annotations
 
+import math
+import time
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -114,6 +117,8 @@ class SelfPlay:
         memory = int(agent.number("memory")) * 2**20 // MEMORY_SHARE
         units = min(nodes * usual // UNIT, memory // (4 * UNIT))
         self._tree = new_tree(nodes, max(4096, units), words, best)
+        self.batch_seconds = 0.0
+        """that the last batch took"""
         dispatch.forget_all(self._arrays)
 
     @property
@@ -153,11 +158,17 @@ class SelfPlay:
         return nodes, goals, choices
 
     def search(
-        self, nodes: I32, settings: F32, at_random: NDArray[np.bool_], simulations: int
+        self,
+        nodes: I32,
+        settings: F32,
+        at_random: NDArray[np.bool_],
+        simulations: int,
+        deadline: float = math.inf,
     ) -> I32:
         """Search from nodes (n,) that were just seen, with settings (n, P) for each.
 
-        Returns every role's choices (n, R); see `pick_moves`.
+        Returns every role's choices (n, R); see `pick_moves`.  Searches end too soon where another
+        batch would overrun the deadline, a reading of `time.monotonic()`.
         """
         count, arrays = len(nodes), self._arrays
         group = min(MOST_IN_FLIGHT, LANES // count)
@@ -165,9 +176,11 @@ class SelfPlay:
         arrays.slots.root[: count * group] = np.repeat(nodes, group)
         arrays.settings.values[:count] = settings[:, np.newaxis]
         for _ in range(max(1, simulations // group)):
-            if not self._has_room(count * group):
+            begun = time.monotonic()
+            if begun + self.batch_seconds > deadline or not self._has_room(count * group):
                 break
             simulate_batch(self._layout, self._lanes, self._tree, arrays, int(nodes[0]), batch)
+            self.batch_seconds = time.monotonic() - begun
         picks = np.zeros((count, len(self.game.moves)), np.int32)
         pick_moves(self._layout, self._tree, arrays, nodes, at_random, picks)
         return picks

@@ -5,6 +5,7 @@ Letters: R roles, F fluents, N states.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,9 @@ from propnet.layout import unpack
 
 MOST_VALUES = 12_000_000
 """Of N times F values no more are looked at."""
+VALUES_PER_SECOND = 2_000_000
+"""Nor more than so many for each second that there is; it takes a tenth of that."""
+LEAST_STATES = 1000
 STEPS = 60
 PENALTY = 3.0
 """Of a squared weight, in units of the loss of one state (ridge, for fluents are seldom seen)."""
@@ -32,10 +36,16 @@ class Weights(NamedTuple):
     """(R,)"""
 
 
-def fit(positions: Positions, fluents: int, random: np.random.Generator) -> Weights | None:
-    """The weights that tell best what games brought; None if there is nothing to learn from."""
-    count = min(len(positions.states), max(1000, MOST_VALUES // max(1, fluents)))
-    if count < 1000:
+def fit(
+    positions: Positions, fluents: int, random: np.random.Generator, seconds: float = math.inf
+) -> Weights | None:
+    """The weights that tell best what games brought; None if there is too little to learn from.
+
+    Takes a part of the `seconds` only: the less time there is, the fewer states are looked at.
+    """
+    values = int(min(MOST_VALUES, VALUES_PER_SECOND * max(0.0, seconds)))
+    count = min(len(positions.states), values // max(1, fluents))
+    if count < LEAST_STATES:
         return None
     chosen = random.choice(len(positions.states), count, replace=False)
     seen = unpack(np.array([positions.states[i] for i in chosen]), fluents)

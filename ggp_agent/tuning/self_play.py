@@ -103,7 +103,7 @@ class SelfPlayGames:
         for place in range(size.games):
             self._deal(table, place, len(rows))
         begin, so_far = time.monotonic(), (self.searches, self.finished)
-        while time.monotonic() < deadline and not interrupted():
+        while time.monotonic() + self._search.batch_seconds < deadline and not interrupted():
             nodes, goals, choices = self._search.see(table.states)
             over = (goals[:, 0] != NO_GOAL) | (choices.min(axis=1) == 0) | (table.moves >= LONGEST)
             if over.any():
@@ -111,7 +111,7 @@ class SelfPlayGames:
                     self._note_end(table, place, goals[place], scores)
                     self._deal(table, place, len(rows))
                 continue
-            self._make_moves(table, rows, nodes, choices, size)
+            self._make_moves(table, rows, _Seen(nodes, choices), size, deadline)
         searches, finished = self.searches - so_far[0], self.finished - so_far[1]
         self.searches_per_second = searches / max(1e-6, time.monotonic() - begin)
         self.searches_per_game = searches / max(1, finished)
@@ -144,12 +144,12 @@ class SelfPlayGames:
         self,
         table: _Table,
         rows: F32,
-        nodes: NDArray[np.int32],
-        choices: NDArray[np.int32],
+        seen: _Seen,
         size: Size,
+        deadline: float,
     ) -> None:
         """One move of all games; those of roles that have none to choose are made by the way."""
-        choosing = choices > 1
+        nodes, choosing = seen.nodes, seen.choices > 1
         if self._chance is not None:
             choosing[:, self._chance] = False
         for place in range(len(table.seen)):
@@ -158,7 +158,7 @@ class SelfPlayGames:
         first = choosing.argmax(axis=1)
         at_random = table.moves < DRAWN_MOVES
         picks = self._search.search(
-            nodes, rows[table.players[places, first]], at_random, size.simulations
+            nodes, rows[table.players[places, first]], at_random, size.simulations, deadline
         )
         self.searches += len(nodes)
         before = table.states.copy()
@@ -169,11 +169,20 @@ class SelfPlayGames:
                 others = self._search.see(states)[0]
                 settings = rows[table.players[also, role]]
                 picks[also, role] = self._search.search(
-                    others, settings, at_random[also], size.simulations
+                    others, settings, at_random[also], size.simulations, deadline
                 )[:, role]
                 self.searches += len(also)
         self._search.advance(table.states, picks)
         table.moves += 1
+
+
+class _Seen(NamedTuple):
+    """What is seen of the states of all games."""
+
+    nodes: NDArray[np.int32]
+    """(n,)"""
+    choices: NDArray[np.int32]
+    """(n, R) legal moves"""
 
 
 class _Table:

@@ -91,7 +91,8 @@ def choose_by_self_play(
     for stage in STAGES:
         end += stage.share * (deadline - begin)
         if stage.name == "cut":
-            weights = fit(games.positions, game.layout.fluents, random)
+            seconds = deadline - time.monotonic()
+            weights = fit(games.positions, game.layout.fluents, random, seconds)
             if weights is None:
                 break
             games.evaluate_by(*weights)

@@ -28,8 +28,8 @@ MOST_OF_IT = 0.8
 class InProcessPlayer:
     """`ggp_agent.manager.players.Player` for an agent; one match at a time, not scrambled.
 
-    It thinks within `play`, and within `start` if it plays against itself first, which holds up everything
-    else in the process.  The machine stays open.
+    It thinks within `play`, and within `start` if it plays against itself first, which holds up
+    everything else in the process.  The machine stays open.
     """
 
     def __init__(self, agent: Agent, sheet: RuleSheet, machine: StateMachine, seed: int) -> None:
