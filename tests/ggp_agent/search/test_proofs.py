@@ -121,6 +121,7 @@ def play(game: str, agent: Agent, seed: int, simulations: int) -> int:
     return sum(player.proofs for player in players)
 
 
+# Decision 47
 @pytest.mark.parametrize("game", GAMES)
 def test_full_trees_forget_nothing(game: str) -> None:
     assert play(game, agent_of(), 1, 2000) > 0
@@ -224,6 +225,7 @@ def test_an_edge_does_not_lead_to_what_took_the_place_of_its_node() -> None:
     assert follow(tree, edge) == node
 
 
+# Decision 48
 @pytest.mark.parametrize("rule", ["mean", "visits"])
 def test_a_mean_of_a_handful_of_visits_does_not_count(rule: str) -> None:
     dice = random.Random(1)

@@ -57,6 +57,7 @@ def test_searches_side_by_side_know_nothing_of_each_other() -> None:
     assert set(tags.tolist()) == set(range(SEARCHES))
 
 
+# Decision 49
 def test_a_search_has_its_own_settings() -> None:
     machine = machine_of("ticTacToe")
     search = SelfPlay(machine.compiled, agent(), 256, 1)
@@ -153,8 +154,16 @@ class TestCutPlayouts:
             moves.append([(move.visits, move.total) for move in search.root_moves()])
         assert moves[0] == moves[1]
 
-    def test_playouts_of_a_batch_are_cut_by_their_own_settings(self) -> None:
+    # Decision 51
+    def test_the_least_of_what_roles_want_counts(self) -> None:
         search = native("ticTacToe", 0, cut=2.0, playout="mast", simulations=4000)
+        asked = search.tuner.ask
+
+        def other_wants_more(rows: object, weights: object, values: np.ndarray) -> None:
+            asked(rows, weights, values)  # type: ignore[arg-type]
+            values[:, 1, evaluation.CUT] = np.inf
+
+        search.tuner.ask = other_wants_more  # type: ignore[method-assign]
         search.evaluate_by(
             np.zeros((2, machine_of("ticTacToe").compiled.layout.fluents), np.float32),
             np.zeros(2, np.float32),
@@ -163,12 +172,12 @@ class TestCutPlayouts:
         trace = search.trace()
         moves_of_playouts = trace.visited_nodes - trace.mean_depth * trace.simulations
         assert moves_of_playouts <= 2.01 * trace.simulations
-        assert not search._arrays.evaluation.cut.any() or search._arrays.evaluation.is_known[0]
 
 
 class TestChoice:
     """What is done with a start clock."""
 
+    # Decision 50
     @pytest.mark.parametrize(("games", "chosen"), [(200, "0.2"), (8, "0.7")])
     def test_what_wins_clearly_is_chosen(
         self, monkeypatch: pytest.MonkeyPatch, games: int, chosen: str
