@@ -30,7 +30,7 @@ from ggp_agent.search.arrays import new_arrays
 from ggp_agent.search.exact.search import ExactSearch
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.room import make_much_room, new_tree_for
-from ggp_agent.search.self_play import SelfPlay
+from ggp_agent.search.self_play import Searches, SelfPlay
 from ggp_agent.search.settings import settings_row
 from ggp_agent.search.simulation import Batch, simulate_batch
 from ggp_agent.system.child_process import die_with_parent
@@ -85,8 +85,8 @@ def _warm_up_self_play(game: CompiledModel) -> None:
     self_play = SelfPlay(game, _AGENT, simulations=1, seed=0)
     states = self_play.initial_states(1)
     nodes, _, _ = self_play.see(states)
-    row = settings_row(_AGENT)[np.newaxis]
-    self_play.advance(states, self_play.search(nodes, row, np.ones(1, np.bool_), 1))
+    searches = Searches(nodes, settings_row(_AGENT)[np.newaxis], np.ones(1, np.bool_), 0)
+    self_play.advance(states, self_play.search(searches, 1))
 
 
 def _warm_up_exact_search(game: CompiledModel) -> None:

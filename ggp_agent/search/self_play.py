@@ -3,7 +3,8 @@
 As many searches as there are groups of slots go on at once, in the batches of the one kernel: a
 group has one row of settings, and a root of its own.  The trees don't know of each other, for
 states carry the number of their search as one word more (a tag), so that no two share a node; they
-live in one memory, which is emptied after each move.  What is learnt of moves is common to all.
+live in one memory, which is emptied after each move.  Who plays may have a history of moves of its
+own, common to all of its searches.
 
 Letters: G searches at once, R roles, P parameters of simulations.
 """
@@ -12,22 +13,25 @@ from __future__ import annotations
 
 import math
 import time
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from forward_model.compiled import CompiledModel
 from ggp_agent.agents import Agent
+from ggp_agent.parameters import Scope
 from ggp_agent.search.arrays import Arrays, new_arrays
 from ggp_agent.search.blocks import entries
 from ggp_agent.search.expansion import open_states
 from ggp_agent.search.kernel import entry
 from ggp_agent.search.memory import NO_BLOCK, ORDERS, UNIT, get_float, get_int
 from ggp_agent.search.random_numbers import random_below
-from ggp_agent.search.settings import F32
+from ggp_agent.search.settings import F32, own_values
 from ggp_agent.search.simulation import Batch, simulate_batch
 from ggp_agent.search.strategies import dispatch
 from ggp_agent.search.strategies.evaluation import Evaluation, learn
+from ggp_agent.search.strategies.move_history import new_move_history
 from ggp_agent.search.tree import (
     CLOSED,
     ENTRY,
@@ -47,8 +51,11 @@ SEARCHES = 64
 """searches at once, at most"""
 MEMORY_SHARE = 4
 """one in so many of the bytes that a match's tree may have, at most"""
-MOST_IN_FLIGHT = 32
+MOST_IN_FLIGHT = 128
 """simulations of a search in flight, at most; fewer where many searches share the lanes"""
+
+LEAST_BATCHES = 8
+"""A search of fewer would not see what it found before it is over."""
 
 
 @entry
@@ -102,24 +109,44 @@ def pick_moves(
             picks[k, role] = move - layout.span[role]
 
 
+class Searches(NamedTuple):
+    """Searches side by side."""
+
+    nodes: I32
+    """(n,) where they begin"""
+    settings: F32
+    """(n, P)"""
+    at_random: NDArray[np.bool_]
+    """(n,) whether the moves are drawn in proportion to their visits"""
+    history: int
+    """the number of the history of moves that they share"""
+
+
 class SelfPlay:
     """Small searches, `SEARCHES` of them at once, and the games that they play."""
 
     def __init__(self, game: CompiledModel, agent: Agent, simulations: int, seed: int) -> None:
-        """Searches like the agent's, of at most so many simulations per move."""
+        """Searches like the agent's, of at most so many simulations together."""
         self.game, self._layout = game, game.layout
         self._lanes = new_lanes(self._layout, seed)
         self._arrays = new_arrays(game, agent, seed, tags=1)
         words, moves = len(self._layout.initial) + 1, len(self._layout.legal)
         best = np.array([round(100 * reward) for reward in game.best_rewards], np.uint8)
-        nodes = SEARCHES * (simulations + 4 * MOST_IN_FLIGHT)
+        nodes = simulations + 4 * LANES
         usual = 4 * min(200, moves) + moves // 5 + 4 * UNIT
         memory = int(agent.number("memory")) * 2**20 // MEMORY_SHARE
         units = min(nodes * usual // UNIT, memory // (4 * UNIT))
         self._tree = new_tree(nodes, max(4096, units), words, best)
         self.batch_seconds = 0.0
         """that the last batch took"""
-        dispatch.forget_all(self._arrays)
+        self.begin(1)
+        self._arrays.settings.of_batch[:] = own_values(agent, Scope.BATCH)
+        self._arrays.settings.of_move[:] = own_values(agent, Scope.MOVE)
+
+    def begin(self, histories: int) -> None:
+        """Have so many histories of moves, with nothing in them."""
+        moves = len(self._layout.legal)
+        self._histories = [new_move_history(moves) for _ in range(histories)]
 
     @property
     def evaluation(self) -> Evaluation:
@@ -157,24 +184,18 @@ class SelfPlay:
         choices[~ended] = counted
         return nodes, goals, choices
 
-    def search(
-        self,
-        nodes: I32,
-        settings: F32,
-        at_random: NDArray[np.bool_],
-        simulations: int,
-        deadline: float = math.inf,
-    ) -> I32:
-        """Search from nodes (n,) that were just seen, with settings (n, P) for each.
+    def search(self, searches: Searches, simulations: int, deadline: float = math.inf) -> I32:
+        """Search from nodes that were just seen; every role's choices (n, R), see `pick_moves`.
 
-        Returns every role's choices (n, R); see `pick_moves`.  Searches end too soon where another
-        batch would overrun the deadline, a reading of `time.monotonic()`.
+        Searches end too soon where another batch would overrun the deadline, a reading of
+        `time.monotonic()`.
         """
-        count, arrays = len(nodes), self._arrays
-        group = min(MOST_IN_FLIGHT, LANES // count)
+        nodes, count = searches.nodes, len(searches.nodes)
+        arrays = self._arrays._replace(history=self._histories[searches.history])
+        group = max(1, min(MOST_IN_FLIGHT, LANES // count, simulations // LEAST_BATCHES))
         batch = Batch(count * group, group, 1, 0)
         arrays.slots.root[: count * group] = np.repeat(nodes, group)
-        arrays.settings.values[:count] = settings[:, np.newaxis]
+        arrays.settings.values[:count] = searches.settings[:, np.newaxis]
         for _ in range(max(1, simulations // group)):
             begun = time.monotonic()
             if begun + self.batch_seconds > deadline or not self._has_room(count * group):
@@ -182,7 +203,7 @@ class SelfPlay:
             simulate_batch(self._layout, self._lanes, self._tree, arrays, int(nodes[0]), batch)
             self.batch_seconds = time.monotonic() - begun
         picks = np.zeros((count, len(self.game.moves)), np.int32)
-        pick_moves(self._layout, self._tree, arrays, nodes, at_random, picks)
+        pick_moves(self._layout, self._tree, arrays, nodes, searches.at_random, picks)
         return picks
 
     def _has_room(self, simulations: int) -> bool:
@@ -192,5 +213,7 @@ class SelfPlay:
         return bool(pool_left and len(tree.nodes) - tree.counters[USED] >= simulations)
 
     def advance(self, states: U64, picks: I32) -> None:
-        """Replace states (n, words) by those after joint moves (n, R)."""
+        """Replace states (n, words) by those after joint moves (n, R); forget as after any move."""
         next_states(self._layout, self._lanes, states, picks, len(states))
+        for history in self._histories:
+            dispatch.forget_after_move(self._layout, self._arrays._replace(history=history))

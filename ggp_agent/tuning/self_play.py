@@ -3,8 +3,8 @@
 Games are dealt to all places of `ggp_agent.search.self_play.SelfPlay` at once, and a new one as
 soon as one is over.  In every game each role is played by an entrant, drawn at random, but no
 entrant twice as long as there are others.  Whoever has a choice searches, alone, with its own
-parameters for all roles, as it would in a match; where several roles choose at once, each has a
-search of its own.
+parameters for all roles and with what its own playouts have learnt of moves, as it would in a
+match; where several roles choose at once, each has a search of its own.
 
 The first moves are drawn in proportion to their visits, so that games differ.
 """
@@ -12,7 +12,7 @@ The first moves are drawn in proportion to their visits, so that games differ.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -21,16 +21,15 @@ from numpy.typing import NDArray
 
 from forward_model.compiled import CompiledModel
 from ggp_agent.agents import Agent
-from ggp_agent.search.self_play import SEARCHES, SelfPlay
+from ggp_agent.search.self_play import SEARCHES, Searches, SelfPlay
 from ggp_agent.search.settings import F32, F64, settings_row
 from ggp_agent.search.stopping import Interrupted
 from propnet.layout import U64
 
 DRAWN_MOVES = 4
 """At the start of a game moves are drawn."""
-MOST_SIMULATIONS = 1024
-"""of a search"""
-MOST_SIMULATIONS = 1024
+MOST_SIMULATIONS = 1 << 15
+"""of the searches of a move in all games together"""
 LONGEST = 500
 """Games that take longer count for nothing."""
 NO_GOAL = 255
@@ -42,6 +41,8 @@ class Size(NamedTuple):
     simulations: int
     """per move"""
     games: int = SEARCHES
+    apart: bool = True
+    """whether entrants have histories of moves of their own, and so batches: that takes longer"""
 
 
 @dataclass(slots=True)
@@ -82,6 +83,7 @@ class SelfPlayGames:
         self.searches = self.finished = 0
         """moves that were searched for, games that came to an end"""
         self.searches_per_second = self.searches_per_game = 0.0
+        self.finished_last = 0
         """when it was last played"""
         self.positions = Positions()
 
@@ -95,15 +97,24 @@ class SelfPlayGames:
         size: Size,
         deadline: float,
         interrupted: Interrupted,
+        latest: float = 0.0,
     ) -> Scores:
-        """Play until the deadline, a reading of `time.monotonic()`, or until interrupted."""
+        """Play until the deadline, a reading of `time.monotonic()`, or until interrupted.
+
+        Go on until the `latest`, if need be, for a game for every place.
+        """
         rows = np.array([settings_row(entrant) for entrant in entrants])
         scores = Scores(np.zeros(len(rows)), np.zeros(len(rows)))
+        self._search.begin(len(rows) if size.apart else 1)
         table = _Table(self._search.initial_states(size.games), self._roles)
         for place in range(size.games):
             self._deal(table, place, len(rows))
         begin, so_far = time.monotonic(), (self.searches, self.finished)
-        while time.monotonic() + self._search.batch_seconds < deadline and not interrupted():
+        while not interrupted():
+            has_few = self.finished - so_far[1] < size.games
+            until = max(deadline, latest) if has_few else deadline
+            if time.monotonic() + self._search.batch_seconds >= until:
+                break
             nodes, goals, choices = self._search.see(table.states)
             over = (goals[:, 0] != NO_GOAL) | (choices.min(axis=1) == 0) | (table.moves >= LONGEST)
             if over.any():
@@ -111,10 +122,11 @@ class SelfPlayGames:
                     self._note_end(table, place, goals[place], scores)
                     self._deal(table, place, len(rows))
                 continue
-            self._make_moves(table, rows, _Seen(nodes, choices), size, deadline)
+            self._make_moves(table, rows, _Seen(nodes, choices), size, until)
         searches, finished = self.searches - so_far[0], self.finished - so_far[1]
         self.searches_per_second = searches / max(1e-6, time.monotonic() - begin)
         self.searches_per_game = searches / max(1, finished)
+        self.finished_last = finished
         return scores
 
     def _deal(self, table: _Table, place: int, entrants: int) -> None:
@@ -154,26 +166,41 @@ class SelfPlayGames:
             choosing[:, self._chance] = False
         for place in range(len(table.seen)):
             table.seen[place].append(table.states[place, :-1].copy())
-        places = np.arange(len(table.seen))
-        first = choosing.argmax(axis=1)
+        first, every = choosing.argmax(axis=1), np.arange(len(table.seen))
         at_random = table.moves < DRAWN_MOVES
-        picks = self._search.search(
-            nodes, rows[table.players[places, first]], at_random, size.simulations, deadline
-        )
+        picks = np.zeros((len(every), self._roles), np.int32)
+        movers = table.players[every, first]
+        for history, own in self._shared(movers, len(rows), size):
+            picks[own] = self._search.search(
+                Searches(nodes[own], rows[movers[own]], at_random[own], history),
+                size.simulations,
+                deadline,
+            )
         self.searches += len(nodes)
         before = table.states.copy()
         for role in range(self._roles):  # the others that choose at the same time
             also = np.flatnonzero(choosing[:, role] & (first != role))
-            if len(also):
-                states = before[also]
-                others = self._search.see(states)[0]
-                settings = rows[table.players[also, role]]
-                picks[also, role] = self._search.search(
-                    others, settings, at_random[also], size.simulations, deadline
-                )[:, role]
-                self.searches += len(also)
+            for history, chosen in self._shared(table.players[also, role], len(rows), size):
+                own = also[chosen]
+                others = self._search.see(before[own])[0]
+                settings = rows[table.players[own, role]]
+                searches = Searches(others, settings, at_random[own], history)
+                found = self._search.search(searches, size.simulations, deadline)
+                picks[own, role] = found[:, role]
+            self.searches += len(also)
         self._search.advance(table.states, picks)
         table.moves += 1
+
+    def _shared(
+        self, players: NDArray[np.int64], entrants: int, size: Size
+    ) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        """Histories by number, and which of some searches share each of them."""
+        if not size.apart and len(players):
+            yield 0, np.arange(len(players))
+        for entrant in range(entrants if size.apart else 0):
+            own = np.flatnonzero(players == entrant)
+            if len(own):
+                yield entrant, own
 
 
 class _Seen(NamedTuple):

@@ -12,15 +12,19 @@ from ggp_agent.agents import Agent, find_agent
 from ggp_agent.mind.prepared import PreparedSearch, seconds_for
 from ggp_agent.mind.search_factory import make_thinker
 from ggp_agent.search.blocks import statistics
-from ggp_agent.search.self_play import SEARCHES, SelfPlay
+from ggp_agent.search.self_play import SEARCHES, Searches, SelfPlay
 from ggp_agent.search.settings import settings_row
 from ggp_agent.search.strategies import evaluation
 from ggp_agent.tuning.evaluation import fit
 from ggp_agent.tuning.self_play import Positions, Scores, SelfPlayGames, Size
-from ggp_agent.tuning.start_clock import choose_by_self_play
+from ggp_agent.tuning.start_clock import (
+    MATCH_SIMULATIONS,
+    choose_by_self_play,
+    extrapolated,
+)
 from tests.ggp_agent.search.positions import GUARD, machine_of, native, position, search_on
 
-SMALL = Size(32, 16)
+SMALL = Size(32, 16, apart=False)
 
 
 def agent(*settings: str) -> Agent:
@@ -43,14 +47,14 @@ def play(games: SelfPlayGames, entrants: list[Agent], wanted: int, size: Size = 
 
 def test_searches_side_by_side_know_nothing_of_each_other() -> None:
     machine = machine_of("ticTacToe")
-    search = SelfPlay(machine.compiled, agent("in_flight=512"), 64, 1)
+    search = SelfPlay(machine.compiled, agent(), 64 * SEARCHES, 1)
     states = search.initial_states(SEARCHES)
     nodes, goals, choices = search.see(states)
     assert len(set(nodes.tolist())) == SEARCHES  # the same state, and yet as many nodes
     assert (goals == 255).all()
     assert (choices == [9, 1]).all()
-    row = np.tile(settings_row(agent()), (SEARCHES, 1))
-    search.search(nodes, row, np.zeros(SEARCHES, np.bool_), 64)
+    rows = np.tile(settings_row(agent()), (SEARCHES, 1))
+    search.search(Searches(nodes, rows, np.zeros(SEARCHES, np.bool_), 0), 64)
     visits = search._tree.nodes["visits"][nodes]
     assert (visits == 64).all()
     tags = search._tree.states[: int(search._tree.counters[1]), -1]
@@ -60,11 +64,11 @@ def test_searches_side_by_side_know_nothing_of_each_other() -> None:
 # Decision 49
 def test_a_search_has_its_own_settings() -> None:
     machine = machine_of("ticTacToe")
-    search = SelfPlay(machine.compiled, agent(), 256, 1)
+    search = SelfPlay(machine.compiled, agent(), 16 * 256, 1)
     nodes, _, _ = search.see(search.initial_states(16))
     rows = np.tile(settings_row(agent()), (16, 1))
     rows[8:] = settings_row(agent("T=inf", "epsilon=1"))  # the tree's moves at random, too
-    search.search(nodes, rows, np.zeros(16, np.bool_), 256)
+    search.search(Searches(nodes, rows, np.zeros(16, np.bool_), 0), 256)
     spread = [np.std(statistics(search._tree, node)[1]["visits"][:9]) for node in nodes.tolist()]
     assert min(spread[:8]) > max(spread[8:])
 
@@ -74,7 +78,7 @@ def test_a_search_has_its_own_settings() -> None:
 )
 def test_games_are_played_to_their_ends(game: str) -> None:
     games, machine = games_of(game), machine_of(game)
-    scores = play(games, [agent(), agent("epsilon=0.2")], 40)
+    scores = play(games, [agent(), agent("epsilon=0.2")], 40, SMALL._replace(apart=True))
     assert games.finished >= 40
     assert scores.games.sum() == games.finished * len(machine.roles)
     assert 0 < scores.totals.sum() <= scores.games.sum()
@@ -178,15 +182,30 @@ class TestChoice:
     """What is done with a start clock."""
 
     # Decision 50
-    @pytest.mark.parametrize(("games", "chosen"), [(200, "0.2"), (8, "0.7")])
-    def test_what_wins_clearly_is_chosen(
-        self, monkeypatch: pytest.MonkeyPatch, games: int, chosen: str
+    @pytest.mark.parametrize(
+        ("games", "shares", "chosen"),
+        [
+            (400, (0.6, 0.7), "0.2"),  # wins more the larger the searches are
+            (400, (0.8, 0.6), "0.7"),  # only wins small searches
+            (7, (0.6, 0.7), "0.7"),  # which nobody can tell from so few games
+            (0, (0.5, 0.5), "0.7"),
+        ],
+    )
+    def test_what_wins_clearly_in_large_searches_is_chosen(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        games: int,
+        shares: tuple[float, float],
+        chosen: str,
     ) -> None:
         def scripted(
-            self: SelfPlayGames, entrants: list[Agent], *rest: object, **more: object
+            self: SelfPlayGames, entrants: list[Agent], size: Size, *rest: object, **more: object
         ) -> Scores:
-            shares = [0.7 if entrant["epsilon"] == 0.2 else 0.45 for entrant in entrants]
-            return Scores(games * np.array(shares), np.full(len(entrants), float(games)))
+            share = shares[size.simulations > 64]
+            good = [share if entrant["epsilon"] == 0.2 else 1 - share for entrant in entrants]
+            self.searches_per_second, self.searches_per_game = 1e6, 10.0
+            self.finished_last = games
+            return Scores(games * np.array(good), np.full(len(entrants), float(games)))
 
         monkeypatch.setattr(SelfPlayGames, "play", scripted)
         machine = machine_of("ticTacToe")
@@ -194,6 +213,36 @@ class TestChoice:
         assert choice.report["epsilon"]["chosen"] == chosen  # type: ignore[index]
         assert str(choice.agent["epsilon"]) == chosen
         assert choice.evaluation is None  # there are no positions to learn from
+
+    def test_who_knows_less_and_wins_small_searches_is_chosen(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        sizes = []
+
+        def scripted(
+            self: SelfPlayGames, entrants: list[Agent], size: Size, *rest: object, **more: object
+        ) -> Scores:
+            sizes.append(size.simulations)
+            self.searches_per_second, self.searches_per_game, self.finished_last = 1e6, 10.0, 99
+            good = [0.65 if entrant["epsilon"] == 1.0 else 0.45 for entrant in entrants]
+            return Scores(99 * np.array(good), np.full(len(entrants), 99.0))
+
+        monkeypatch.setattr(SelfPlayGames, "play", scripted)
+        machine = machine_of("ticTacToe")
+        choice = choose_by_self_play(machine.compiled, agent(), 1, time.monotonic() + 9, never)
+        assert choice.agent["epsilon"] == 1.0
+        assert sizes == [64]
+
+    def test_odds_are_extrapolated_as_a_line(self) -> None:
+        def scores(share: float) -> Scores:
+            return Scores(1e6 * np.array([1 - share, share]), np.full(2, 1e6))
+
+        small, large = scores(0.5), scores(0.6)
+        odds, error = extrapolated(small, 64, large, 64 * 8)
+        slope = math.log(0.6 / 0.4) / math.log(8)
+        assert odds == pytest.approx(slope * math.log(MATCH_SIMULATIONS / 64), rel=1e-3)
+        assert 0 < error < 0.02
+        assert extrapolated(small, 64, large, 64)[0] == pytest.approx(math.log(1.5), rel=1e-3)
 
     def test_without_time_everything_stays_as_it_is(self) -> None:
         machine = machine_of("ticTacToe")
