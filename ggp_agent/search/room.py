@@ -8,7 +8,7 @@ from forward_model.compiled import CompiledModel
 from ggp_agent.agents import Agent
 from ggp_agent.search.memory import ORDERS, UNIT
 from ggp_agent.search.nodes import make_room
-from ggp_agent.search.proofs import note_children
+from ggp_agent.search.proofs import note_proofs
 from ggp_agent.search.scoring import GROUP
 from ggp_agent.search.tree import (
     ENTRY,
@@ -74,5 +74,5 @@ def make_much_room(tree: Tree, root: int, nodes: int) -> None:
     if counters[SHORT] > 0:
         counters[SHORT] = 0
         counters[SPARE] = min(int(counters[SPARE]) + 1, MOST_SPARE)
-    note_children(tree, root)  # nobody need have come by since something was proven of them
+    note_proofs(tree, root)  # nobody need have come by since something was proven of them
     make_room(tree, root, max(nodes, min(MUCH * nodes, len(tree.nodes) // 4)), 1)
