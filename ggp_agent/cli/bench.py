@@ -29,7 +29,7 @@ _OTHERS = {
     "puzzles": Lazy(
         "ggp_agent.cli.bench_puzzles",
         "puzzles",
-        "Play one-player GAMEs (default: all): goals reached, whether proven, and how soon.",
+        "Play one-player GAMEs (default: all of the library and of the folder $GGP_RULESHEETS).",
     ),
     "search": Lazy(
         "ggp_agent.cli.bench_search",
