@@ -105,13 +105,16 @@ class TestParse:
 class TestDeclarations:
     def test_columns_are_in_order_of_declaration(self) -> None:
         names = parameters_of(Scope.SIMULATION)
-        assert set(names) == {"C", "epsilon", "K", "Ref", "VO", "T", "FPU", "W"}
+        assert set(names) == {"C", "epsilon", "K", "Ref", "VO", "T", "FPU", "W", "cut"}
         assert [column_of(name) for name in names] == list(range(len(names)))
         assert parameters_of(Scope.BATCH) == ("tau",)
         assert parameters_of(Scope.MOVE) == ("decay",)
         assert PARAMETERS["simulations"].scope is Scope.MATCH
 
-    @pytest.mark.parametrize("first", ["strategies.mast", "strategies.uct", "selection", "plain"])
+    @pytest.mark.parametrize(
+        "first",
+        ["strategies.mast", "strategies.uct", "strategies.evaluation", "selection", "plain"],
+    )
     def test_columns_do_not_depend_on_what_is_imported_first(self, first: str) -> None:
         """They are compiled into kernels that other processes take from the cache."""
         program = (
