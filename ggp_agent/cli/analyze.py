@@ -122,8 +122,8 @@ def _think(
     joint_moves: list[JointMove],
     seconds: float,
 ) -> dict[str, Any]:
-    warm_up()  # compiling kernels is no thinking
-    thinker = make_thinker(machine, role, agent, seed)
+    warm_up()  # compiling kernels is no thinking, and nor is preparing for a match
+    thinker = make_thinker(machine, role, agent.with_settings(["self_play=0"]), seed)
     thinker.enter(state, joint_moves[-1] if joint_moves else None)
     thinker.think(time.monotonic() + seconds, lambda: False)
     return {"move": sheet.write(thinker.choose()), **thinker.report()}

@@ -50,8 +50,9 @@ class PreparedSearch:
         self._chosen: dict[str, object] = {}
 
     def enter(self, state: State, joint_move: JointMove | None) -> None:
-        """See `Thinker.enter`; self-play is for the time before the first move."""
-        self._has_begun = self._has_begun or joint_move is not None
+        """See `Thinker.enter`; self-play is for the initial state, before the first move."""
+        moved = joint_move is not None or state != self._game.layout.initial.tobytes()
+        self._has_begun = self._has_begun or moved
         self._search.enter(state, joint_move)
 
     def think(self, deadline: float, interrupted: Interrupted) -> None:

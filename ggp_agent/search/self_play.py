@@ -30,7 +30,7 @@ from ggp_agent.search.random_numbers import random_below
 from ggp_agent.search.settings import F32, own_values
 from ggp_agent.search.simulation import Batch, simulate_batch
 from ggp_agent.search.strategies import dispatch
-from ggp_agent.search.strategies.evaluation import Evaluation, learn
+from ggp_agent.search.strategies.evaluation import learn
 from ggp_agent.search.strategies.move_history import new_move_history
 from ggp_agent.search.tree import (
     CLOSED,
@@ -53,7 +53,6 @@ MEMORY_SHARE = 4
 """one in so many of the bytes that a match's tree may have, at most"""
 MOST_IN_FLIGHT = 128
 """simulations of a search in flight, at most; fewer where many searches share the lanes"""
-
 LEAST_BATCHES = 8
 """A search of fewer would not see what it found before it is over."""
 
@@ -127,7 +126,7 @@ class SelfPlay:
 
     def __init__(self, game: CompiledModel, agent: Agent, simulations: int, seed: int) -> None:
         """Searches like the agent's, of at most so many simulations together."""
-        self.game, self._layout = game, game.layout
+        self._game, self._layout = game, game.layout
         self._lanes = new_lanes(self._layout, seed)
         self._arrays = new_arrays(game, agent, seed, tags=1)
         words, moves = len(self._layout.initial) + 1, len(self._layout.legal)
@@ -148,11 +147,6 @@ class SelfPlay:
         moves = len(self._layout.legal)
         self._histories = [new_move_history(moves) for _ in range(histories)]
 
-    @property
-    def evaluation(self) -> Evaluation:
-        """What has been learnt of states."""
-        return self._arrays.evaluation
-
     def learn(self, weights: F32, bias: F32) -> None:
         """Evaluate states by these weights (R, F) and biases (R,) from now on."""
         learn(self._arrays.evaluation, weights, bias)
@@ -169,7 +163,7 @@ class SelfPlay:
         Returns their nodes (n,), the goals (n, R) of those that are the end of a game, 255 for
         others, and how many moves the roles have (n, R), 0 at the end.
         """
-        count, roles = len(states), len(self.game.moves)
+        count, roles = len(states), len(self._game.moves)
         clear(self._tree)
         states[:, -1] = np.arange(count)
         self._arrays.new.states[:count] = states
@@ -202,7 +196,7 @@ class SelfPlay:
                 break
             simulate_batch(self._layout, self._lanes, self._tree, arrays, int(nodes[0]), batch)
             self.batch_seconds = time.monotonic() - begun
-        picks = np.zeros((count, len(self.game.moves)), np.int32)
+        picks = np.zeros((count, len(self._game.moves)), np.int32)
         pick_moves(self._layout, self._tree, arrays, nodes, searches.at_random, picks)
         return picks
 

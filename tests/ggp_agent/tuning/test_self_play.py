@@ -281,6 +281,16 @@ class TestChoice:
         thinker.think(time.monotonic() + 0.3, lambda: False)
         assert "self_play" not in thinker.report()
 
+    def test_a_position_that_is_entered_is_searched_not_the_initial_state(self) -> None:
+        machine = machine_of("ticTacToe")
+        joint = tuple(machine.legal_moves(machine.initial_state, role)[0] for role in (0, 1))
+        state = machine.next_state(machine.initial_state, joint)
+        thinker = make_thinker(machine, 1, agent("threads=1", "self_play=3", "seconds=0.1"), 1)
+        thinker.enter(state, None)
+        thinker.think(time.monotonic() + 4, never)
+        assert "self_play" not in thinker.report()
+        assert thinker.choose() in machine.legal_moves(state, 1)
+
     def test_who_takes_how_much(self) -> None:
         assert seconds_for(agent()) == math.inf
         assert seconds_for(agent("seconds=0.2")) == 0.2
