@@ -18,8 +18,8 @@ from ggp_agent.search.memory import (
     put_float,
     put_int,
 )
-from ggp_agent.search.slots import MOVER, PICKS, PLAYED, PLAYING, STATISTICS
-from ggp_agent.search.strategies import dispatch
+from ggp_agent.search.slots import MOVER, NODE, PICKS, PLAYED, PLAYING, STATISTICS
+from ggp_agent.search.strategies import dispatch, implicit_minimax
 from ggp_agent.search.tree import CLOSED, NO_NODE, OPEN, SEVERAL, TOTAL, VISITS, Tree
 
 EXACT = 1 << 20
@@ -57,14 +57,13 @@ def _refresh_mean(words, mean: int, total: float, visits: int) -> None:  # type:
 
 
 @fast_part
-def _completed(words, mean: int, before: float, visits: int) -> int:  # type: ignore[no-untyped-def]
+def _completed(known: float, before: float, visits: int) -> int:
     """How many simulations have told their rewards of a move, this one included.
 
     The other threads' that are in flight are among its visits, but are nowhere counted: how many
-    told before follows from the sum of rewards `before` and the mean.  Nobody knows where all were
+    told before follows from the sum of rewards `before` and the `known` mean.  Nobody knows where all were
     0, and single precision can't tell where there are many; those in flight don't matter then.
     """
-    known = get_float(words, mean)
     if known > np.float32(0.0) and visits < EXACT:
         return min(int(before / known + 1.5), visits)
     return visits
@@ -95,10 +94,14 @@ def _fetch_path(tree: Tree, arrays: Arrays, slot: int) -> None:
 
 @part
 def _back_up(tree: Tree, arrays: Arrays, slot: int) -> None:
-    """Add a simulation's rewards to the moves on its path."""
+    """Add a simulation's rewards to the moves on its path, and back up the value of its leaf."""
     words, roles, path = tree.pool.words, len(tree.best), arrays.slots.path
-    for level in range(arrays.slots.depth[slot]):
+    used, chance = implicit_minimax.is_used(tree, arrays), arrays.options.chance
+    child = arrays.slots.leaf[slot] if used else NO_NODE
+    for level in range(arrays.slots.depth[slot] - 1, -1, -1):
         mover = path[slot, level, MOVER]
+        if mover == SEVERAL or mover == chance:
+            child = NO_NODE
         block = np.int64(path[slot, level, STATISTICS]) * UNIT
         for role in range(roles):
             entry = entry_of(arrays, slot, level, role)
@@ -109,8 +112,15 @@ def _back_up(tree: Tree, arrays: Arrays, slot: int) -> None:
                 mean = block + path[slot, level, PICKS + role]
                 visits = get_int(words, entry + VISITS)
                 if tree.locks[SHARED] != 0:
-                    visits = _completed(words, mean, before, visits)
+                    known = implicit_minimax.mean_of_rewards(tree, arrays, slot, level, role)
+                    visits = _completed(known, before, visits)
                 _refresh_mean(words, mean, total, visits)
+                if child != NO_NODE:
+                    implicit_minimax.back_up(tree, arrays, slot, level, child)
+                if used:
+                    implicit_minimax.mix_in(tree, arrays, slot, level, role)
+        if child != NO_NODE:
+            child = path[slot, level, NODE]
 
 
 @part

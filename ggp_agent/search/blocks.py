@@ -5,7 +5,7 @@ Letters: R roles, m legal moves of all roles in a node.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from ggp_agent.search.tree import (
     VISITS,
     Tree,
     entry_type,
+    evaluates,
 )
 
 
@@ -41,19 +42,41 @@ entries: Any = part(first_entry)
 
 
 @part
-def words_of_statistics(count: int) -> int:
-    """Size of a node's block of statistics."""
+def move_values(count: int) -> int:
+    """Where the values of so many moves begin in the block of a tree that evaluates."""
     return entries(count) + ENTRY * count
 
 
-def statistics(tree: Tree, node: int) -> tuple[NDArray[np.float32], NDArray[Any]]:
-    """What a node knows of its moves, as views: (2, m) means and spreads; (m,) of entry_type."""
+@part
+def words_of_statistics(tree: Tree, count: int) -> int:
+    """Size of a node's block of statistics."""
+    return move_values(count) + (count if evaluates(tree) else 0)
+
+
+class MoveStatistics(NamedTuple):
+    """What a node knows of its moves, as views."""
+
+    scanned: NDArray[np.float32]
+    """(2, m) means and 1 / sqrt(visits)"""
+    entries: NDArray[Any]
+    """(m,) of entry_type"""
+    values: NDArray[np.float32]
+    """(m,) by implicit minimax backups, below 0 where there is none; (0,) in trees without"""
+
+
+def statistics(tree: Tree, node: int) -> MoveStatistics:
+    """The statistics of the moves of a node that has some."""
     record = tree.nodes[node]
     start, count = int(record["stats"]) * UNIT, int(record["count"])
     scanned = tree.pool.words[start : start + 2 * count].view(np.float32)
     start += first_entry(count)
-    entries_there = tree.pool.words[start : start + ENTRY * count].view(entry_type)
-    return scanned.reshape(2, count), entries_there
+    end = start + ENTRY * count
+    valued = count if len(tree.values) else 0
+    return MoveStatistics(
+        scanned=scanned.reshape(2, count),
+        entries=tree.pool.words[start:end].view(entry_type),
+        values=tree.pool.words[end : end + valued].view(np.float32),
+    )
 
 
 @part
@@ -71,7 +94,7 @@ def _open_statistics(tree: Tree, node: int) -> bool:
     if record.stats != NO_BLOCK:
         return True  # another thread was here
     count = record.count
-    block = allocate(tree.pool, words_of_statistics(count))
+    block = allocate(tree.pool, words_of_statistics(tree, count))
     if block == NO_BLOCK:
         tree.counters[SHORT] += 1
         return False
@@ -83,6 +106,9 @@ def _open_statistics(tree: Tree, node: int) -> bool:
         put_double(words, entry + TOTAL, 0.0)
         put_int(words, entry + VISITS, 0)
         put_int(words, entry + CHILD, NO_NODE)
+    if evaluates(tree):
+        for i in range(count):
+            put_float(words, base + move_values(count) + i, -1.0)
     publish()
     record.stats = block
     return True

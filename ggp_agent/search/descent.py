@@ -159,7 +159,7 @@ def fetch_statistics(tree: Tree, node: int) -> None:
     record, words = tree.nodes[node], tree.pool.words
     prefetch(words, np.int64(record.moves) * UNIT)
     if record.stats != NO_BLOCK:
-        stats, size = np.int64(record.stats) * UNIT, words_of_statistics(record.count)
+        stats, size = np.int64(record.stats) * UNIT, words_of_statistics(tree, record.count)
         if size > LINES_TO_FETCH * UNIT:
             size = 2 * record.count
         for line in range(0, size, UNIT):

@@ -25,6 +25,8 @@ from ggp_agent.search.nodes import (
 from ggp_agent.search.played_moves import write_column
 from ggp_agent.search.proofs import inherit, settle
 from ggp_agent.search.slots import MOVER, NODE, PICKS
+from ggp_agent.search.strategies import implicit_minimax
+from ggp_agent.search.strategies.evaluation import evaluate_states
 from ggp_agent.search.tree import (
     NO_NODE,
     SEVERAL,
@@ -59,13 +61,15 @@ def _compute_states(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, co
 
 
 @kernel
-def _see_moves(layout: Layout, lanes: Lanes, arrays: Arrays, count: int) -> None:
+def _see_moves(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, count: int) -> None:
     """The legal moves of lanes 0 to count - 1 (in `played.by_lane`), which of them are at the end
-    of the game (in `active`), and the goals where there are any such.
+    of the game (in `active`), the goals where there are any such, and the states' evaluations.
 
     A state in which a role has no legal move (its rules are faulty) counts as the end.
     """
     kernels.see_position(layout, lanes)
+    if implicit_minimax.is_used(tree, arrays):
+        evaluate_states(lanes, arrays.evaluation, count)
     ended = kernels.read(lanes.values, layout.terminal)
     for role in range(len(layout.span) - 1):
         some = splat(kernels.NONE)
@@ -135,6 +139,8 @@ def _open_node(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, lane: i
     node = add_node(tree, arrays.new.states, lane, arrays.new.keys[lane])
     if node == NO_NODE:
         return NO_NODE
+    if implicit_minimax.is_used(tree, arrays):
+        implicit_minimax.enter(tree, arrays, node, lane)
     if (lanes.active[0, lane >> 6] >> np.uint64(lane & 63)) & np.uint64(1):
         tree.nodes[node].kind = TERMINAL
         for role in range(len(tree.best)):
@@ -156,7 +162,7 @@ def open_root(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays) -> int:
     node = find_node(tree, arrays.new.states, 0, arrays.new.keys[0])
     if node == NO_NODE or tree.nodes[node].moves == NO_BLOCK:
         kernels.load_states(layout, lanes, arrays.new.states, 1)
-        _see_moves(layout, lanes, arrays, 1)
+        _see_moves(layout, lanes, tree, arrays, 1)
         if node == NO_NODE:
             node = _open_node(layout, lanes, tree, arrays, 0)
         if node != NO_NODE and tree.nodes[node].moves == NO_BLOCK:
@@ -171,7 +177,7 @@ def open_states(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, nodes:
     They are written to `nodes`, NO_NODE where there is no room.
     """
     kernels.load_states(layout, lanes, arrays.new.states, len(nodes))
-    _see_moves(layout, lanes, arrays, len(nodes))
+    _see_moves(layout, lanes, tree, arrays, len(nodes))
     for k in range(len(nodes)):
         arrays.new.keys[k] = hash_of(arrays.new.states, k)
         nodes[k] = _open_node(layout, lanes, tree, arrays, k)
@@ -197,7 +203,7 @@ def expand(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, new: int) -
     Returns how many simulations are on known ground and may go on; `waiting[0]` has them.
     """
     _compute_states(layout, lanes, tree, arrays, new)
-    _see_moves(layout, lanes, arrays, new)
+    _see_moves(layout, lanes, tree, arrays, new)
     arrays.totals[EVALUATIONS] += 1
     for k in range(new):
         arrays.new.keys[k] = hash_of(arrays.new.states, k)

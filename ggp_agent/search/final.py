@@ -2,7 +2,8 @@
 
 A move that is proven to bring all that can be had is played, at once if one ends the game; a move
 that is proven to bring less than another is not.  Among the others it is the highest mean (the
-papers' rule) or the most visits, ties at random.  The mean of a move that was selected much less
+papers' rule), mixed with the minimax value where selection goes by that, too, or the most visits,
+ties at random.  The mean of a move that was selected much less
 often than another is no estimate: after a long search it rests on a handful of early playouts.
 """
 
@@ -33,11 +34,20 @@ class RootMove:
     """the goal that it brings at most"""
     ends: bool = False
     """whether it is proven and ends the game at once"""
+    value: float = 0.0
+    """its value in [0, 1] by implicit minimax backups"""
+    weight: float = 0.0
+    """how much that counts beside the mean; 0 where there is none"""
 
     @property
     def mean(self) -> float:
         """The mean reward; -1 where there is none."""
         return self.total / self.visits if self.visits else -1.0
+
+    @property
+    def estimate(self) -> float:
+        """The mean and the value as selection mixes them; -1 where there is no mean."""
+        return self.mean + self.weight * (self.value - self.mean) if self.visits else -1.0
 
 
 class Dice(Protocol):
@@ -76,4 +86,4 @@ def _value(move: RootMove, rule: str) -> float:
         return move.visits
     if move.visits and is_exact(move):
         return move.low / 100
-    return move.mean
+    return move.estimate

@@ -78,8 +78,9 @@ class NativeSearch(SearchThread):
         self._is_open = bool(self._record["kind"] == OPEN)
 
     def evaluate_by(self, weights: F32, bias: F32) -> None:
-        """Evaluate states at cut playouts by these weights (R, F) and biases (R,) from now on."""
+        """Evaluate states by these weights (R, F) and biases (R,); the search begins anew."""
         evaluation.learn(self._arrays.evaluation, weights, bias)
+        self.enter(self._tree.states[self._root].tobytes(), None)
 
     def think(self, deadline: float, interrupted: Interrupted) -> None:
         """See `Thinker.think`."""

@@ -117,7 +117,7 @@ def recycle(tree: Tree, node: int) -> None:
             other = tree.nodes[other].chain
         tree.nodes[other].chain = record.chain
     if record.stats != NO_BLOCK:
-        release(tree.pool, record.stats, words_of_statistics(record.count))
+        release(tree.pool, record.stats, words_of_statistics(tree, record.count))
     if record.moves != NO_BLOCK:
         release(tree.pool, record.moves, words_of_moves(tree, record.count))
     if record.amaf != NO_BLOCK:

@@ -174,6 +174,9 @@ class ParallelSearch:
     def evaluate_by(self, weights: F32, bias: F32) -> None:
         """See `NativeSearch.evaluate_by`; the weights are common to all threads."""
         self._first.evaluate_by(weights, bias)
+        for other in self._others:
+            other.enter_beside(self._first, False)
+        self._simulations = 0
 
     def think(self, deadline: float, interrupted: Interrupted) -> None:
         """See `Thinker.think`; as soon as one thread has a reason to stop, all have."""

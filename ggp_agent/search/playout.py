@@ -13,7 +13,6 @@ from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.played_moves import highest, keep_goals, note_moves
 from ggp_agent.search.slots import AT_LEAF, PLAYED, PLAYING
 from ggp_agent.search.strategies import dispatch
-from ggp_agent.search.strategies.evaluation import cut_playouts, evaluate_cut, first_cut
 from ggp_agent.search.tree import NO_NODE, OPEN, Tree, copy_state
 from propnet import kernels
 from propnet.layout import I32, Lanes, Layout
@@ -66,13 +65,11 @@ def _play_on(
     their goals.
     """
     limit, deepest = arrays.slots.path.shape[1], highest(arrays.slots.length, simulations)
-    step, waited, cut_at = 0, 0, first_cut(arrays, simulations)
+    step, waited = 0, 0
     while True:
         kernels.see_position(layout, lanes)
         ended = kernels.read(lanes.values, layout.terminal)
         store(lanes.active, 0, load(lanes.active, 0) & ~ended)
-        if step >= cut_at:
-            cut_at = cut_playouts(lanes, arrays, simulations, playouts, step)
         if deepest + step >= limit:
             _cut_off(lanes, arrays.slots.length, simulations, playouts, limit - step)
         going = popcount(load(lanes.active, 0))
@@ -124,8 +121,6 @@ def play_out(
         kernels.read_goals(layout, lanes, arrays.played.goals)
         if dispatch.counts_moves(arrays):
             keep_goals(layout, lanes, arrays.played.goal_bits)
-        if any_lane(load(arrays.evaluation.cut, 0)):
-            evaluate_cut(lanes, arrays)
     stage = arrays.slots.stage
     for slot in range(simulations):
         if stage[slot] == AT_LEAF or stage[slot] == PLAYING:

@@ -39,20 +39,23 @@ def new_tree_for(game: CompiledModel, agent: Agent) -> Tree:
     if agent["selection"] == "grave":
         block += 8 * moves * WITH_AMAF
     memory = int(agent.number("memory")) * 2**20
-    fixed = bytes_per_node(words, roles)
+    evaluated = agent.number("minimax") > 0
+    if evaluated:
+        block += 4 * usual * OPENED
+    fixed = bytes_per_node(words, roles, evaluated)
     per_node = fixed + (block + 4 * UNIT) * (1 + 1 / (4 * UNIT))
     most = min(MAX_NODES, int(agent.number("nodes")))
     nodes = max(2 * LANES, min(most, int(memory / per_node)))
     units = max(1024, (memory - nodes * fixed) // (4 * UNIT + 1))
     wanted = int(nodes * 4 * (block + 4 * UNIT) / (4 * UNIT))
     best = np.array([round(100 * reward) for reward in game.best_rewards], np.uint8)
-    return new_tree(nodes, min(units, wanted + 4096), words, best)
+    return new_tree(nodes, min(units, wanted + 4096), words, best, evaluated)
 
 
 def bytes_in_use(tree: Tree) -> int:
     """The memory that nodes and blocks have taken so far."""
     units = len(tree.pool.order) - int(tree.pool.free[ORDERS])
-    fixed = bytes_per_node(tree.states.shape[1], len(tree.best))
+    fixed = bytes_per_node(tree.states.shape[1], len(tree.best), len(tree.values) > 0)
     return int(tree.counters[FRESH]) * fixed + units * UNIT * 4
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from forward_model.compiled import CompiledModel
 from gdl.state_machine import JointMove
+from ggp_agent.agents import Agent
 from ggp_agent.errors import SearchError
 from ggp_agent.search.arrays import Arrays
 from ggp_agent.search.blocks import statistics
@@ -19,6 +20,7 @@ from ggp_agent.search.final import RootMove
 from ggp_agent.search.memory import NO_BLOCK, UNIT
 from ggp_agent.search.nodes import make_room
 from ggp_agent.search.proofs import note_proofs, proven
+from ggp_agent.search.strategies.implicit_minimax import UNKNOWN
 from ggp_agent.search.tree import NO_NODE, SEVERAL, Tree, clear
 from propnet.layout import Lanes, Layout
 
@@ -40,9 +42,10 @@ def root_node(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, state: b
 
 
 def root_moves(
-    tree: Tree, game: CompiledModel, root: int, role: int, solves: bool
+    tree: Tree, game: CompiledModel, root: int, role: int, agent: Agent
 ) -> list[RootMove]:
-    """A role's moves at the root, with what is proven of them where the search `solves`."""
+    """A role's moves at the root, with what is proven of them where the agent has a solver."""
+    solves, weight = agent["solver"] == "on", agent.number("minimax")
     record, words = tree.nodes[root], tree.pool.words
     if record["moves"] == NO_BLOCK:
         return []
@@ -57,8 +60,12 @@ def root_moves(
     if solves:
         note_proofs(tree, root)
     proofs = proven(tree, root)[low:high] if solves and record["mover"] in (role, SEVERAL) else None
-    for place, entry in enumerate(statistics(tree, root)[1][low:high]):
+    of_moves = statistics(tree, root)
+    for place, entry in enumerate(of_moves.entries[low:high]):
         move = replace(moves[place], visits=int(entry["visits"]), total=float(entry["total"]))
+        value = float(of_moves.values[low + place]) if len(of_moves.values) else UNKNOWN
+        if value >= 0:
+            move = replace(move, value=value, weight=weight)
         if proofs is not None:
             least, most, ends = proofs[place, role].tolist()
             move = replace(move, low=least, high=most, ends=bool(ends))

@@ -217,7 +217,7 @@ class SearchThread:
 
     def root_moves(self) -> list[RootMove]:
         """What is known of our role's moves at the root."""
-        return root_moves(self._tree, self._game, self._root, self._role, self._solves)
+        return root_moves(self._tree, self._game, self._root, self._role, self._agent)
 
     def score_bounds(self) -> tuple[int, int]:
         """What our role gets at least and at most, by what is proven."""

@@ -24,6 +24,7 @@ from ggp_agent.parameters import Scope
 from ggp_agent.search.arrays import Arrays, new_arrays
 from ggp_agent.search.blocks import entries
 from ggp_agent.search.expansion import open_states
+from ggp_agent.search.final import LEAST_SHARE
 from ggp_agent.search.kernel import entry
 from ggp_agent.search.memory import NO_BLOCK, ORDERS, UNIT, get_float, get_int
 from ggp_agent.search.random_numbers import random_below
@@ -84,7 +85,8 @@ def pick_moves(
 ) -> None:
     """Every role's choice at nodes (G,) as the number of a move in its role: `picks` (G, R).
 
-    The most visits, or `at_random` (G,) in proportion to them; no move that is proven to be worse.
+    The highest mean, or `at_random` (G,) in proportion to visits; no move that is proven to be
+    worse, and none whose mean rests on much fewer visits than another's.
     """
     words, roles = tree.pool.words, len(tree.best)
     for k in range(len(nodes)):
@@ -93,17 +95,21 @@ def pick_moves(
         visits_at, count = stats + entries(record.count) + VISITS, record.count
         for role in range(roles):
             first, last = get_int(words, start + role), get_int(words, start + role + 1)
-            pick, most, total = first + random_below(arrays.random, last - first), -1, 0
+            pick, best, total = first + random_below(arrays.random, last - first), -1.0, 0
+            most = 0
             for place in range(first, last if record.stats != NO_BLOCK else first):
-                if get_float(words, stats + MEAN * count + place) < np.float32(0.5 * CLOSED):
+                most = max(most, get_int(words, visits_at + ENTRY * place))
+            for place in range(first, last if record.stats != NO_BLOCK else first):
+                mean = get_float(words, stats + MEAN * count + place)
+                if mean < np.float32(0.5 * CLOSED):
                     continue
                 visits = get_int(words, visits_at + ENTRY * place)
                 total += visits
                 if at_random[k]:
                     if visits > 0 and random_below(arrays.random, total) < visits:
                         pick = place
-                elif visits > most:
-                    pick, most = place, visits
+                elif visits > LEAST_SHARE * most and mean > best:
+                    pick, best = place, mean
             move = get_int(words, start + roles + 1 + pick)
             picks[k, role] = move - layout.span[role]
 
@@ -135,7 +141,7 @@ class SelfPlay:
         usual = 4 * min(200, moves) + moves // 5 + 4 * UNIT
         memory = int(agent.number("memory")) * 2**20 // MEMORY_SHARE
         units = min(nodes * usual // UNIT, memory // (4 * UNIT))
-        self._tree = new_tree(nodes, max(4096, units), words, best)
+        self._tree = new_tree(nodes, max(4096, units), words, best, True)
         self.batch_seconds = 0.0
         """that the last batch took"""
         self.begin(1)

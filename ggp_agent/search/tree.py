@@ -50,6 +50,9 @@ ANY_SUM, NO_SUM = -1, -2
 MOST_SPARE = 4
 """Half of the pool is free then."""
 
+OWN, BACKED_UP = 0, 1
+"""Values of a node: what the evaluation says of its state, and what is backed up to it."""
+
 MEAN, INVERSE_ROOT = 0, 1
 """Where statistics that selection scans begin in a node's block, in multiples of m: the mean and
 1 / sqrt(visits) (floats; 0 for a move that was never selected)."""
@@ -58,7 +61,7 @@ ENTRY = 4
 TOTAL, VISITS, CHILD = 0, 2, 3
 """Behind them every move has an entry of so many words, so that what is written of a move lies
 together: the sum of the rewards (double), visits, those in flight included, and the edge where one
-role moves."""
+role moves.  In a tree that evaluates, a value of every move (float) follows."""
 
 CLOSED = -1e30
 """In place of the mean of a move that is proven to be worse than another."""
@@ -118,6 +121,8 @@ class Tree(NamedTuple):
     """(11,) see USED"""
     locks: I32
     """see `locks`"""
+    values: NDArray[np.float32]
+    """(N, R, 2) what the evaluation says of every role, see OWN; (0, R, 2) where there is none"""
     node_bits: int
     """bits of an edge that are the node's number"""
 
@@ -127,13 +132,19 @@ def _records(array: NDArray[Any]) -> NDArray[Any]:
     return array.view(np.recarray) if config.DISABLE_JIT else array
 
 
-def bytes_per_node(state_words: int, roles: int) -> int:
+def bytes_per_node(state_words: int, roles: int, evaluated: bool) -> int:
     """Bytes that a node takes beside its blocks in the pool."""
-    return node_type.itemsize + 8 * state_words + 2 * roles + 8 + edge_type.itemsize
+    values = 8 * roles if evaluated else 0
+    return node_type.itemsize + 8 * state_words + 2 * roles + values + 8 + edge_type.itemsize
 
 
-def new_tree(nodes: int, units: int, state_words: int, best: NDArray[np.uint8]) -> Tree:
-    """An empty tree for `nodes` nodes, with a pool of `units` units."""
+def new_tree(
+    nodes: int, units: int, state_words: int, best: NDArray[np.uint8], evaluated: bool = False
+) -> Tree:
+    """An empty tree for `nodes` nodes, with a pool of `units` units.
+
+    `evaluated`: whether nodes and moves have values, too.
+    """
     roles, slots = len(best), 1 << (nodes - 1).bit_length()
     tree = Tree(
         nodes=_records(aligned(nodes, node_type)),
@@ -146,10 +157,17 @@ def new_tree(nodes: int, units: int, state_words: int, best: NDArray[np.uint8]) 
         pool=new_pool(units),
         counters=np.zeros(11, np.int64),
         locks=new_locks(),
+        values=np.zeros((nodes if evaluated else 0, roles, 2), np.float32),
         node_bits=nodes.bit_length(),
     )
     clear(tree)
     return tree
+
+
+@part
+def evaluates(tree: Tree) -> bool:
+    """Whether nodes and moves have values."""
+    return len(tree.values) > 0
 
 
 def clear(tree: Tree) -> None:

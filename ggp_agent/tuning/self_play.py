@@ -82,7 +82,7 @@ class SelfPlayGames:
         self._search = SelfPlay(game, agent, MOST_SIMULATIONS, seed)
         self.searches = self.finished = 0
         """moves that were searched for, games that came to an end"""
-        self.searches_per_second = self.searches_per_game = 0.0
+        self.simulations_per_second = self.searches_per_game = 0.0
         self.finished_last = 0
         """when it was last played"""
         self.positions = Positions()
@@ -124,7 +124,8 @@ class SelfPlayGames:
                 continue
             self._make_moves(table, rows, _Seen(nodes, choices), size, until)
         searches, finished = self.searches - so_far[0], self.finished - so_far[1]
-        self.searches_per_second = searches / max(1e-6, time.monotonic() - begin)
+        simulations = searches * size.simulations
+        self.simulations_per_second = simulations / max(1e-6, time.monotonic() - begin)
         self.searches_per_game = searches / max(1, finished)
         self.finished_last = finished
         return scores

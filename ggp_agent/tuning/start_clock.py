@@ -1,16 +1,19 @@
 """What to do with a long start clock: choose the parameters for the match by games of self-play.
 
-First it is asked how greedy playouts are to be.  From the games that are played for that an
-evaluation of states is learnt, and then it is asked whether playouts are to be cut and evaluated.
+From games of small searches, between agents that differ in how greedy playouts are, an evaluation
+of states is learnt.  Whether what it says is backed up by minimax (`implicit_minimax`) is asked of
+searches as large as the time allows, for in small ones there is little to back up.  In the end the
+evaluation is learnt anew from all games.
 
-A question is put twice: to small searches, in which all values play, and to searches as large as
-the time allows, in which the agent's own value plays against the best of the others.  What wins
-small searches need not win large ones, for in small ones any knowledge helps.  So the logarithm of
-the odds in both is extrapolated, as a line over that of the simulations, to searches as they are in
-a match, and the value is changed if the odds there are better than even by half of their standard
-error: with no reason to expect either, that is the better guess.  But simulations that know less
-and win small searches nevertheless, clearly, will win large ones all the more, and are chosen at
-once.
+How greedy playouts are to be is asked twice: of the small searches, in which all values play, and
+of large ones, in which the agent's own value plays against the best of the others.  What wins small
+searches need not win large ones, for in small ones any knowledge helps.  So the logarithm of the
+odds in both is extrapolated, as a line over that of the simulations, to searches as they are in a
+match.  But playouts that know less and win small searches nevertheless, clearly, will win large
+ones all the more, and are chosen at once.
+
+A value is changed if the odds of another are better than even by half of their standard error: with
+no reason to expect either, that is the better guess.
 """
 
 from __future__ import annotations
@@ -47,8 +50,6 @@ SEARCH_SHARE = 0.15
 
 
 SMALL = Size(simulations=64, games=64, apart=False)
-SMALL_SHARE = 0.3
-"""Of a question's time, for small searches."""
 LARGE_GAMES = 4
 """Games of large searches at once: there must be time for the first ones to end."""
 LARGEST = 4096
@@ -67,19 +68,20 @@ NEEDED_ERRORS = 0.5
 
 
 class Question(NamedTuple):
-    """A parameter, the values that play besides the agent's own, and the share of the time."""
+    """A parameter, and the values that play besides the agent's own."""
 
     parameter: str
     values: tuple[float, ...]
-    share: float
     less: float
     """the value with which simulations know least of the game"""
 
 
-QUESTIONS = (
-    Question("epsilon", (0.2, 0.4, 0.7, 1.0), 0.5, less=1.0),
-    Question("cut", (math.inf, 3.0, 8.0), 0.5, less=math.inf),
-)
+EPSILON = Question("epsilon", (0.2, 0.4, 0.7, 1.0), less=1.0)
+MINIMAX = Question("minimax", (0.0, 0.4), less=0.0)
+
+LEARNT, DECIDED, ENDED = 0.45, 0.75, 0.97
+"""Shares of the time that are over when the evaluation is learnt, when it is decided whether it is
+used, and when games end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,63 +98,116 @@ def choose_by_self_play(
     game: CompiledModel, agent: Agent, seed: int, deadline: float, interrupted: Interrupted
 ) -> Choice:
     """Play until the deadline, a reading of `time.monotonic()`, and choose what won."""
-    begin = end = time.monotonic()
-    games = SelfPlayGames(game, agent, seed)
+    begin = time.monotonic()
+    questions = _Questions(SelfPlayGames(game, agent, seed), begin, deadline, interrupted)
     random = np.random.Generator(np.random.PCG64([seed, 6]))
-    weights: Weights | None = None
-    report: dict[str, object] = {}
-    for question in QUESTIONS:
-        end += question.share * (deadline - begin)
-        if question.parameter == "cut":
-            seconds = deadline - time.monotonic()
-            weights = fit(games.positions, game.layout.fluents, random, seconds)
-            if weights is None:
-                break
-            games.evaluate_by(*weights)
-        agent, report[question.parameter] = _answer(games, agent, question, end, interrupted)
+
+    def learnt() -> Weights | None:
+        positions, left = questions.games.positions, deadline - begin
+        return fit(positions, game.layout.fluents, random, left)
+
+    agent, greed = questions.ask_small(agent, EPSILON, LEARNT)
+    report: dict[str, object] = {EPSILON.parameter: greed.report}
+    weights = learnt()
+    if weights is not None:
+        questions.games.evaluate_by(*weights)
+        use = _not_asked(agent, MINIMAX)
+        agent = questions.ask_large(agent, use, DECIDED)
+        report[MINIMAX.parameter] = use.report
+    agent = questions.ask_large(agent, greed, ENDED)
+    weights = learnt() if agent.number(MINIMAX.parameter) else None
     report["seconds"] = round(time.monotonic() - begin, 2)
     return Choice(agent, weights, report)
 
 
-def _answer(
-    games: SelfPlayGames, agent: Agent, question: Question, end: float, interrupted: Interrupted
-) -> tuple[Agent, dict[str, object]]:
-    """The agent with the value that is to be preferred, and what speaks for it."""
+@dataclass(slots=True)
+class _Answer:
+    """What small searches say to a question."""
+
+    question: Question
+    report: dict[str, object]
+    best: float
+    """of the values but the agent's own"""
+    small: Scores | None
+    """of the agent's own value and the best one, if they were asked"""
+    is_open: bool
+    """whether large searches are to decide"""
+
+
+def _not_asked(agent: Agent, question: Question) -> _Answer:
+    """What is known of a question with two values of which only large searches can tell."""
     own = agent.number(question.parameter)
-    others = [value for value in question.values if value != own]
-    entrants = [agent.with_settings([f"{question.parameter}={value}"]) for value in (own, *others)]
-    now = time.monotonic()
-    until = now + SMALL_SHARE * (end - now)
-    small = games.play(entrants, SMALL, until, interrupted, latest=(until + end) / 2)
-    best = 1 + int(np.argmax(small.means[1:]))
-    report: dict[str, object] = {
-        "values": [str(value) for value in (own, *others)],
-        **_told(SMALL, small),
-        "chosen": str(own),
-    }
-    if not games.finished_last:
-        return agent, report
-    if others[best - 1] == question.less and _lead(small, best) >= CLEAR_LEAD:
-        report["chosen"] = str(others[best - 1])
-        return entrants[best], report
-    size = _large(games, end - time.monotonic())
-    large = games.play([agent, entrants[best]], size, end, interrupted)
-    report["large"] = {"values": [str(own), str(others[best - 1])], **_told(size, large)}
-    small = Scores(small.totals[[0, best]], small.games[[0, best]])
-    if min(large.games.min(), small.games.min()) < LEAST_GAMES:
-        return agent, report
-    odds, error = extrapolated(small, SMALL.simulations, large, size.simulations)
-    report["log_odds"] = [round(odds, 2), round(error, 2)]
-    if odds <= NEEDED_ERRORS * error:
-        return agent, report
-    report["chosen"] = str(others[best - 1])
-    return entrants[best], report
+    other = next(value for value in question.values if value != own)
+    return _Answer(question, {"chosen": str(own)}, other, None, True)
 
 
-def _lead(scores: Scores, other: int) -> float:
-    """By how many standard errors another entrant scored more than the first."""
-    means, games = scores.means, scores.games[[0, other]]
-    return float(means[other] - means[0]) / math.sqrt((0.25 / np.maximum(1.0, games)).sum())
+class _Questions:
+    """Questions that are put to games, in shares of a time."""
+
+    def __init__(
+        self, games: SelfPlayGames, begin: float, end: float, interrupted: Interrupted
+    ) -> None:
+        """Readings of `time.monotonic()`: when the time began, and when it is over."""
+        self.games = games
+        self._begin, self._end, self._interrupted = begin, end, interrupted
+
+    def _at(self, share: float) -> float:
+        return self._begin + share * (self._end - self._begin)
+
+    def ask_small(self, agent: Agent, question: Question, until: float) -> tuple[Agent, _Answer]:
+        """Ask small searches until that share of the time is over."""
+        own = agent.number(question.parameter)
+        others = [value for value in question.values if value != own]
+        entrants = [_with(agent, question, value) for value in (own, *others)]
+        latest = (self._at(until) + self._end) / 2
+        scores = self.games.play(entrants, SMALL, self._at(until), self._interrupted, latest)
+        place = 1 + int(np.argmax(scores.means[1:]))
+        best, has_played = others[place - 1], bool(self.games.finished_last)
+        report: dict[str, object] = {
+            "values": [str(value) for value in (own, *others)],
+            **_told(SMALL, scores),
+            "chosen": str(own),
+        }
+        few = Scores(scores.totals[[0, place]], scores.games[[0, place]])
+        is_open = has_played and few.games.min() >= LEAST_GAMES
+        answer = _Answer(question, report, best, few, is_open)
+        if has_played and best == question.less and _lead(few) >= CLEAR_LEAD:
+            report["chosen"], answer.is_open = str(best), False
+            return entrants[place], answer
+        return agent, answer
+
+    def ask_large(self, agent: Agent, answer: _Answer, until: float) -> Agent:
+        """Have large searches decide, until that share of the time is over."""
+        if not answer.is_open:
+            return agent
+        other = _with(agent, answer.question, answer.best)
+        size = _large(self.games, self._at(until) - time.monotonic())
+        large = self.games.play([agent, other], size, self._at(until), self._interrupted)
+        own = agent.number(answer.question.parameter)
+        values = {"values": [str(own), str(answer.best)]}
+        answer.report["large"] = {**values, **_told(size, large)}
+        if large.games.min() < LEAST_GAMES:
+            return agent
+        if answer.small is None:
+            odds, variance = _log_odds(large)
+            error = math.sqrt(variance)
+        else:
+            odds, error = extrapolated(answer.small, SMALL.simulations, large, size.simulations)
+        answer.report["log_odds"] = [round(odds, 2), round(error, 2)]
+        if odds <= NEEDED_ERRORS * error:
+            return agent
+        answer.report["chosen"] = str(answer.best)
+        return other
+
+
+def _with(agent: Agent, question: Question, value: float) -> Agent:
+    return agent.with_settings([f"{question.parameter}={value}"])
+
+
+def _lead(scores: Scores) -> float:
+    """By how many standard errors the second of two entrants scored more than the first."""
+    means, games = scores.means, np.maximum(1.0, scores.games)
+    return float(means[1] - means[0]) / math.sqrt((0.25 / games).sum())
 
 
 def extrapolated(small: Scores, few: int, large: Scores, many: int) -> tuple[float, float]:
@@ -177,8 +232,8 @@ def _log_odds(scores: Scores) -> tuple[float, float]:
 
 def _large(games: SelfPlayGames, seconds: float) -> Size:
     """Searches as large as the time allows, by what the last games took."""
-    rate = games.searches_per_second * SMALL.simulations * seconds
-    simulations = int(rate / (games.searches_per_game * WANTED_GAMES)) // 32 * 32
+    searches = max(1.0, games.searches_per_game) * WANTED_GAMES
+    simulations = int(games.simulations_per_second * seconds / searches) // 32 * 32
     if simulations < SLOW:  # batches have to be full
         return Size(max(SMALL.simulations, simulations), 4 * LARGE_GAMES, apart=False)
     return Size(min(LARGEST, simulations), LARGE_GAMES)
