@@ -61,8 +61,9 @@ def _completed(known: float, before: float, visits: int) -> int:
     """How many simulations have told their rewards of a move, this one included.
 
     The other threads' that are in flight are among its visits, but are nowhere counted: how many
-    told before follows from the sum of rewards `before` and the `known` mean.  Nobody knows where all were
-    0, and single precision can't tell where there are many; those in flight don't matter then.
+    told before follows from the sum of rewards `before` and the `known` mean.  Nobody knows where
+    all were 0, and single precision can't tell where there are many; those in flight don't matter
+    then.
     """
     if known > np.float32(0.0) and visits < EXACT:
         return min(int(before / known + 1.5), visits)
@@ -100,7 +101,7 @@ def _back_up(tree: Tree, arrays: Arrays, slot: int) -> None:
     child = arrays.slots.leaf[slot] if used else NO_NODE
     for level in range(arrays.slots.depth[slot] - 1, -1, -1):
         mover = path[slot, level, MOVER]
-        if mover == SEVERAL or mover == chance:
+        if mover in (SEVERAL, chance):
             child = NO_NODE
         block = np.int64(path[slot, level, STATISTICS]) * UNIT
         for role in range(roles):

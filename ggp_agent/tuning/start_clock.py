@@ -77,7 +77,7 @@ class Question(NamedTuple):
 
 
 EPSILON = Question("epsilon", (0.2, 0.4, 0.7, 1.0), less=1.0)
-MINIMAX = Question("minimax", (0.0, 0.4), less=0.0)
+MINIMAX = Question("minimax", (0.0, 0.5), less=0.0)
 
 LEARNT, DECIDED, ENDED = 0.45, 0.75, 0.97
 """Shares of the time that are over when the evaluation is learnt, when it is decided whether it is

@@ -105,7 +105,7 @@ class TestParse:
 class TestDeclarations:
     def test_columns_are_in_order_of_declaration(self) -> None:
         names = parameters_of(Scope.SIMULATION)
-        assert set(names) == {"C", "epsilon", "K", "Ref", "VO", "T", "FPU", "W", "cut"}
+        assert set(names) == {"C", "epsilon", "K", "Ref", "VO", "T", "FPU", "W", "minimax"}
         assert [column_of(name) for name in names] == list(range(len(names)))
         assert parameters_of(Scope.BATCH) == ("tau",)
         assert parameters_of(Scope.MOVE) == ("decay",)
@@ -113,7 +113,7 @@ class TestDeclarations:
 
     @pytest.mark.parametrize(
         "first",
-        ["strategies.mast", "strategies.uct", "strategies.evaluation", "selection", "plain"],
+        ["strategies.mast", "strategies.uct", "strategies.implicit_minimax", "selection", "plain"],
     )
     def test_columns_do_not_depend_on_what_is_imported_first(self, first: str) -> None:
         """They are compiled into kernels that other processes take from the cache."""

@@ -3,8 +3,8 @@
 A strategy declares its parameters, and has its statistics, its hooks, which `dispatch` calls, and
 its readable counterpart for the plain search.  Playout policies (`uniform`, `mast`, `gibbs`) choose
 the moves of playouts, selections (`uct`, `grave`, `progressive_history`) value moves in the tree;
-`move_history` has the statistics that several of them use; `implicit_minimax` backs up what a learnt
-`evaluation` says of states.
+`move_history` has the statistics that several of them use; `implicit_minimax` backs up what a
+learnt `evaluation` says of states.
 """
 
 # The columns of parameters follow from the order in which strategies are imported: always this one.

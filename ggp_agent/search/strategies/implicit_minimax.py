@@ -2,9 +2,9 @@
 
 M. Lanctot, M. Winands, T. Pepels, N. Sturtevant, "Monte Carlo Tree Search with heuristic
 evaluations using implicit minimax backups" (2014).  Besides the mean of its rewards every move in
-the tree has a minimax value: a leaf's is its evaluation, that of a node in which one role chooses is
-the best of its children's for that role (max^n: each role has a value of its own).  Selection goes
-by (1 - α)·Q + α·v in place of the mean Q, α being the parameter `minimax`.
+the tree has a minimax value: a leaf's is its evaluation, that of a node in which one role chooses
+is the best of its children's for that role (max^n: each role has a value of its own).  Selection
+goes by (1 - w)·Q + w·v in place of the mean Q, w being the parameter `minimax` (the paper's alpha).
 
 As long as a node has moves that were never tried, its value is not less than its own evaluation for
 the role that moves.  Where several roles choose at once, or chance does, nothing is backed up: the

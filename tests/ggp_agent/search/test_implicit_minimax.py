@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from gdl.state_machine import Move
 from ggp_agent.search.blocks import statistics
 from ggp_agent.search.edges import follow
 from ggp_agent.search.final import RootMove, choose_move
@@ -31,7 +32,6 @@ from tests.ggp_agent.search.positions import (
     machine_of,
     native,
     nodes_of,
-    position,
     search_on,
 )
 
@@ -83,7 +83,8 @@ def test_the_value_of_a_new_node_is_its_evaluation(game: str) -> None:
 
 # Decision 51
 @pytest.mark.parametrize(
-    "game", ["ticTacToe", "ticTacToe3Player", "biddingTicTacToe", "rockPaperScissors", "connectFour"]
+    "game",
+    ["ticTacToe", "ticTacToe3Player", "biddingTicTacToe", "rockPaperScissors", "connectFour"],
 )
 def test_values_are_backed_up_by_max_n(game: str) -> None:
     search = evaluating(game, simulations=3000, solver="on")
@@ -178,28 +179,30 @@ def test_without_a_weight_values_change_nothing() -> None:
     assert trees[0] == trees[1]
 
 
-def test_a_good_evaluation_is_followed() -> None:
-    """Playouts that are blind, with values that know where the game is won."""
-    game = "ticTacToe"
-    machine = machine_of(game)
-    state = position(game, "(control x) (mark 1 1 x) (mark 3 3 o)")
-    wanted, other = machine.legal_moves(state, 0)[3:5]
+def shares_of(weights: np.ndarray, weight: float) -> dict[Move, float]:
+    """The shares of the root's visits in tic-tac-toe, with these weights (2, F)."""
+    search = native("ticTacToe", 0, minimax=weight, simulations=600, C=0.1, in_flight=1)
+    search.evaluate_by(weights, np.zeros(2, np.float32))
+    search_on(search)
+    moves = search.root_moves()
+    return {move.move: move.visits / 600 for move in moves}
+
+
+def test_what_the_evaluation_warns_of_is_left_alone() -> None:
+    machine = machine_of("ticTacToe")
+    weights = np.zeros((2, machine.compiled.layout.fluents), np.float32)
+    before = shares_of(weights, 0.0)
+    usual = max(before, key=before.__getitem__)
+    other = min(before, key=before.__getitem__)
     bits = []
-    for move in (wanted, other):
-        after = machine.next_state(state, (move, machine.legal_moves(state, 1)[0]))
+    for move in (usual, other):
+        joint = (move, machine.legal_moves(machine.initial_state, 1)[0])
+        after = machine.next_state(machine.initial_state, joint)
         bits.append(np.unpackbits(np.frombuffer(after, np.uint8), bitorder="little"))
-    fluents = machine.compiled.layout.fluents
-    mark = np.flatnonzero((bits[0] > bits[1])[:fluents])
-    weights = np.zeros((2, fluents), np.float32)
-    weights[0, mark], weights[1, mark] = 3.0, -3.0
-    chosen = []
-    for weight in (0.0, 1.0):
-        search = native(game, 0, minimax=weight, playout="mast", simulations=600, C=0.1)
-        search.evaluate_by(weights, np.zeros(2, np.float32))
-        search_on(search, state)
-        visits = {move.move: move.visits for move in search.root_moves()}
-        chosen.append(visits[wanted] / sum(visits.values()))
-    assert chosen[1] > 0.5 > chosen[0]
+    mark = np.flatnonzero(bits[0] > bits[1])
+    assert len(mark) == 1
+    weights[0, mark], weights[1, mark] = -3.0, 3.0
+    assert shares_of(weights, 1.0)[usual] < 0.02 < 0.3 < before[usual]
 
 
 @pytest.mark.parametrize("game", ["connectFour", "ticTacToe3Player", "breakthrough"])

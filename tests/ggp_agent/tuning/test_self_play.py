@@ -14,7 +14,6 @@ from ggp_agent.mind.search_factory import make_thinker
 from ggp_agent.search.blocks import statistics
 from ggp_agent.search.self_play import SEARCHES, Searches, SelfPlay
 from ggp_agent.search.settings import settings_row
-from ggp_agent.search.strategies import evaluation
 from ggp_agent.tuning.evaluation import fit
 from ggp_agent.tuning.self_play import Positions, Scores, SelfPlayGames, Size
 from ggp_agent.tuning.start_clock import (
@@ -22,7 +21,7 @@ from ggp_agent.tuning.start_clock import (
     choose_by_self_play,
     extrapolated,
 )
-from tests.ggp_agent.search.positions import GUARD, machine_of, native, position, search_on
+from tests.ggp_agent.search.positions import GUARD, machine_of
 
 SMALL = Size(32, 16, apart=False)
 
@@ -115,69 +114,6 @@ def test_positions_tell_what_a_fluent_is_worth() -> None:
     assert fit(few, 70, random) is None
 
 
-class TestCutPlayouts:
-    """What a playout brings that is cut after so many moves."""
-
-    def test_a_playout_that_is_cut_at_once_brings_the_leafs_value(self) -> None:
-        game = "ticTacToe"
-        machine = machine_of(game)
-        fluents = machine.compiled.layout.fluents
-        weights = np.random.default_rng(1).normal(0, 1, (2, fluents)).astype(np.float32)
-        bias = np.array([0.3, -0.2], np.float32)
-        search = native(game, 0, in_flight=1, simulations=9, cut=0, FPU=100.0, playout="mast")
-        search.evaluate_by(weights, bias)
-        search_on(search)
-        for move in search.root_moves():
-            assert move.visits == 1
-            state = machine.next_state(
-                machine.initial_state, (move.move, machine.legal_moves(machine.initial_state, 1)[0])
-            )
-            true = np.unpackbits(np.frombuffer(state, np.uint8), bitorder="little")[:fluents]
-            value = 1 / (1 + math.exp(-(float(weights[0] @ true) + 0.3)))
-            assert move.total == pytest.approx(round(100 * value) / 100, abs=0.0101)
-
-    def test_the_end_of_the_game_before_the_cut_counts_as_ever(self) -> None:
-        start = "(control x) (mark 2 2 x) (mark 1 1 o) (mark 3 3 x) (mark 1 3 o)"
-        state = position("ticTacToe", start)
-        totals = []
-        for cut in (math.inf, 5.0):  # no more than four moves are left after the first
-            search = native("ticTacToe", 0, in_flight=1, simulations=300, cut=cut, playout="mast")
-            search.evaluate_by(
-                np.full((2, machine_of("ticTacToe").compiled.layout.fluents), 9.0, np.float32),
-                np.zeros(2, np.float32),
-            )
-            search_on(search, state)
-            totals.append([move.total for move in search.root_moves()])
-        assert totals[0] == totals[1]
-
-    def test_nothing_is_cut_before_anything_is_learnt(self) -> None:
-        moves = []
-        for cut in (math.inf, 1.0):
-            search = native("ticTacToe", 0, in_flight=1, simulations=300, cut=cut, playout="mast")
-            search_on(search)
-            moves.append([(move.visits, move.total) for move in search.root_moves()])
-        assert moves[0] == moves[1]
-
-    # Decision 51
-    def test_the_least_of_what_roles_want_counts(self) -> None:
-        search = native("ticTacToe", 0, cut=2.0, playout="mast", simulations=4000)
-        asked = search.tuner.ask
-
-        def other_wants_more(rows: object, weights: object, values: np.ndarray) -> None:
-            asked(rows, weights, values)  # type: ignore[arg-type]
-            values[:, 1, evaluation.CUT] = np.inf
-
-        search.tuner.ask = other_wants_more  # type: ignore[method-assign]
-        search.evaluate_by(
-            np.zeros((2, machine_of("ticTacToe").compiled.layout.fluents), np.float32),
-            np.zeros(2, np.float32),
-        )
-        search_on(search)
-        trace = search.trace()
-        moves_of_playouts = trace.visited_nodes - trace.mean_depth * trace.simulations
-        assert moves_of_playouts <= 2.01 * trace.simulations
-
-
 class TestChoice:
     """What is done with a start clock."""
 
@@ -203,7 +139,7 @@ class TestChoice:
         ) -> Scores:
             share = shares[size.simulations > 64]
             good = [share if entrant["epsilon"] == 0.2 else 1 - share for entrant in entrants]
-            self.searches_per_second, self.searches_per_game = 1e6, 10.0
+            self.simulations_per_second, self.searches_per_game = 6e7, 10.0
             self.finished_last = games
             return Scores(games * np.array(good), np.full(len(entrants), float(games)))
 
@@ -223,7 +159,7 @@ class TestChoice:
             self: SelfPlayGames, entrants: list[Agent], size: Size, *rest: object, **more: object
         ) -> Scores:
             sizes.append(size.simulations)
-            self.searches_per_second, self.searches_per_game, self.finished_last = 1e6, 10.0, 99
+            self.simulations_per_second, self.searches_per_game, self.finished_last = 6e7, 10.0, 99
             good = [0.65 if entrant["epsilon"] == 1.0 else 0.45 for entrant in entrants]
             return Scores(99 * np.array(good), np.full(len(entrants), 99.0))
 
@@ -232,6 +168,31 @@ class TestChoice:
         choice = choose_by_self_play(machine.compiled, agent(), 1, time.monotonic() + 9, never)
         assert choice.agent["epsilon"] == 1.0
         assert sizes == [64]
+
+    @pytest.mark.parametrize(("share", "chosen"), [(0.7, "0.5"), (0.45, "0.0")])
+    def test_large_searches_alone_tell_whether_the_evaluation_is_backed_up(
+        self, monkeypatch: pytest.MonkeyPatch, share: float, chosen: str
+    ) -> None:
+        asked = []
+
+        def scripted(
+            self: SelfPlayGames, entrants: list[Agent], size: Size, *rest: object, **more: object
+        ) -> Scores:
+            values = {entrant["minimax"] for entrant in entrants}
+            asked.append((size.simulations > 64, values))
+            self.simulations_per_second, self.searches_per_game, self.finished_last = 6e7, 10.0, 99
+            states = np.random.default_rng(1).integers(0, 2**19, (2000, 1), np.uint64)
+            self.positions = Positions(list(states), [np.array([1.0, 0.0])] * len(states))
+            good = [share if entrant["minimax"] else 1 - share for entrant in entrants]
+            return Scores(99 * np.array(good), np.full(len(entrants), 99.0))
+
+        monkeypatch.setattr(SelfPlayGames, "play", scripted)
+        machine = machine_of("ticTacToe")
+        choice = choose_by_self_play(machine.compiled, agent(), 1, time.monotonic() + 9, never)
+        assert choice.report["minimax"]["chosen"] == chosen  # type: ignore[index]
+        assert str(choice.agent["minimax"]) == chosen
+        assert (choice.evaluation is not None) == (chosen != "0.0")
+        assert asked[1] == (True, {0.0, 0.5})
 
     def test_odds_are_extrapolated_as_a_line(self) -> None:
         def scores(share: float) -> Scores:
@@ -302,7 +263,3 @@ class TestChoice:
         for game, name in (("ticTacToe", "ap"), ("eightPuzzle", "default")):
             thinker = make_thinker(machine_of(game), 0, find_agent(name), 1)
             assert not isinstance(thinker, PreparedSearch)
-
-
-def test_the_parameter_cut_is_the_strategies_business() -> None:
-    assert settings_row(agent("cut=3"))[evaluation.CUT] == 3
