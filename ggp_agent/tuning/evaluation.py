@@ -21,7 +21,7 @@ VALUES_PER_SECOND = 2_000_000
 """Nor more than so many for each second that there is; it takes a tenth of that."""
 LEAST_STATES = 1000
 STEPS = 60
-PENALTY = 3.0
+PENALTY = 10.0
 """Of a squared weight, in units of the loss of one state (ridge, for fluents are seldom seen)."""
 RARE = 0.002
 """Fluents that are true, or false, in a smaller share of the states say nothing."""
