@@ -27,6 +27,7 @@ from gdl.rules import RuleSheet
 from ggp_agent.agents import Agent
 from ggp_agent.mind.tiny_game import TINY_GAME
 from ggp_agent.search.arrays import new_arrays
+from ggp_agent.search.few_lanes import new_few
 from ggp_agent.search.exact.search import ExactSearch
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.room import make_much_room, new_tree_for
@@ -78,7 +79,8 @@ def _compile_batches(game: CompiledModel) -> None:
     """Compile the one kernel that takes longer than all others, without running anything."""
     layout, lanes = game.layout, new_lanes(game.layout, seed=0)
     tree, arrays = new_tree_for(game, _AGENT), new_arrays(game, _AGENT, seed=0)
-    compile_for(simulate_batch, layout, lanes, tree, arrays, 0, Batch(1, 1, 1, 0))
+    few = new_few(layout, arrays)
+    compile_for(simulate_batch, layout, lanes, few, tree, arrays, 0, Batch(1, 1, 1, 0))
 
 
 def _warm_up_self_play(game: CompiledModel) -> None:

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.memory import put_float, put_int
 from propnet import kernels
+from propnet.lane_bits import get_word
 from propnet.layout import ALL, I32, NONE, U64, Lanes, Layout
-from propnet.vectors import LANES, any_lane, load, lowest_bit, rows, splat, store
+from propnet.vectors import LANES, any_lane, load, lowest_bit, rows, splat_like, store
 
 if TYPE_CHECKING:
     from ggp_agent.search.arrays import Arrays
@@ -92,7 +93,7 @@ def keep_goals(layout: Layout, lanes: Lanes, goal_bits: U64) -> None:
     Values come in rising order, so that the highest of those that hold is what stays.
     """
     for row in range((len(layout.span) - 1) * GOAL_BITS):
-        store(goal_bits, row, splat(kernels.NONE))
+        store(goal_bits, row, splat_like(goal_bits, kernels.NONE))
     for k in range(len(layout.goals)):
         holds = kernels.read(lanes.values, layout.goals[k])
         row = layout.goal_role[k] * GOAL_BITS
@@ -125,7 +126,7 @@ def write_column(block: U64, by_lane: U64, column: int, first: int, lanes: int) 
     """
     kernels.transpose(block)
     for lane in range(lanes):
-        by_lane[first + lane, column] = block[lane & 63, lane >> 6]
+        by_lane[first + lane, column] = get_word(block, lane & 63, lane >> 6)
 
 
 @kernel
@@ -137,10 +138,10 @@ def sort_by_lane(layout: Layout, lanes: Lanes, played: PlayedMoves, count: int) 
         played.most_in_use[column] = highest(played.in_use[low:high], high - low)
         for plane in range(played.most_in_use[column]):
             for move in range(low, high):
-                in_use = splat(ALL if played.in_use[move] > plane else NONE)
+                in_use = splat_like(block, ALL if played.in_use[move] > plane else NONE)
                 store(block, move - low, load(played.planes, plane * moves + move) & in_use)
             for i in range(high - low, 64):
-                store(block, i, splat(NONE))
+                store(block, i, splat_like(block, NONE))
             write_column(block, played.by_lane, column, plane * LANES, count)
 
 

@@ -17,6 +17,7 @@ from forward_model.compiled import CompiledModel
 from ggp_agent.agents import Agent
 from ggp_agent.search.arrays import DEEPEST, EDGES, TRANSITIONS, beside, new_arrays
 from ggp_agent.search.batch_sizes import MANY, ROLLOVER, BatchSizes
+from ggp_agent.search.few_lanes import new_few
 from ggp_agent.search.final import RootMove
 from ggp_agent.search.room import bytes_in_use, new_tree_for
 from ggp_agent.search.root import root_moves
@@ -60,6 +61,7 @@ class SearchThread:
         self._root, self._is_open = NO_NODE, True
         if first is not None:
             self._arrays = beside(self._arrays, first._arrays)
+        self._few = new_few(self._layout, self._arrays)
         settings = self._arrays.settings
         self._free, self._rewarded = heads(settings.free), heads(settings.rewarded)
         self._reward_weights, self._reward_totals = heads(settings.weights), heads(settings.totals)
@@ -199,7 +201,13 @@ class SearchThread:
         if batch != self._batch:
             self._batch = Batch(*batch)
         completed, rewarded, self._visits = simulate_batch(
-            self._layout, self._lanes, self._tree, self._arrays, self._root, self._batch
+            self._layout,
+            self._lanes,
+            self._few,
+            self._tree,
+            self._arrays,
+            self._root,
+            self._batch,
         )
         self._playing += new - completed
         self._simulations += new

@@ -24,6 +24,7 @@ from ggp_agent.parameters import Scope
 from ggp_agent.search.arrays import Arrays, new_arrays
 from ggp_agent.search.blocks import entries
 from ggp_agent.search.expansion import open_states
+from ggp_agent.search.few_lanes import new_few
 from ggp_agent.search.kernel import entry
 from ggp_agent.search.memory import NO_BLOCK, ORDERS, UNIT, get_float, get_int
 from ggp_agent.search.random_numbers import random_below
@@ -129,6 +130,7 @@ class SelfPlay:
         self._game, self._layout = game, game.layout
         self._lanes = new_lanes(self._layout, seed)
         self._arrays = new_arrays(game, agent, seed, tags=1)
+        self._few = new_few(self._layout, self._arrays)
         words, moves = len(self._layout.initial) + 1, len(self._layout.legal)
         best = np.array([round(100 * reward) for reward in game.best_rewards], np.uint8)
         nodes = simulations + 4 * LANES
@@ -194,7 +196,9 @@ class SelfPlay:
             begun = time.monotonic()
             if begun + self.batch_seconds > deadline or not self._has_room(count * group):
                 break
-            simulate_batch(self._layout, self._lanes, self._tree, arrays, int(nodes[0]), batch)
+            simulate_batch(
+                self._layout, self._lanes, self._few, self._tree, arrays, int(nodes[0]), batch
+            )
             self.batch_seconds = time.monotonic() - begun
         picks = np.zeros((count, len(self._game.moves)), np.int32)
         pick_moves(self._layout, self._tree, arrays, nodes, searches.at_random, picks)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ggp_agent.parameters import Parameter, Scope, column_of, declare
 from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.played_moves import GOAL_BITS
+from propnet.lane_bits import add_lane, get_word, has_lane, remove_lane, words_of
 from propnet.layout import Lanes
 from propnet.vectors import LANES, WORDS, lowest_bit
 
@@ -110,9 +111,9 @@ def cut_playouts(lanes: Lanes, arrays: Arrays, simulations: int, playouts: int, 
             following = min(following, at)
             continue
         for lane in range(slot * playouts, (slot + 1) * playouts):
-            bit = np.uint64(1) << np.uint64(lane & 63)
-            cut[0, lane >> 6] |= lanes.active[0, lane >> 6] & bit
-            lanes.active[0, lane >> 6] &= ~bit
+            if has_lane(lanes.active, lane):
+                add_lane(cut, 0, lane)
+                remove_lane(lanes.active, 0, lane)
     return following
 
 
@@ -126,24 +127,23 @@ def evaluate_cut(lanes: Lanes, arrays: Arrays) -> None:
             weight = evaluation.weights[role, fluent]
             if weight == np.float32(0.0):
                 continue
-            for word in range(WORDS):
-                bits = lanes.values[1 + fluent, word] & evaluation.cut[0, word]
+            for word in range(words_of(lanes.values)):
+                bits = get_word(lanes.values, 1 + fluent, word) & get_word(evaluation.cut, 0, word)
                 while bits != np.uint64(0):
                     evaluation.sums[64 * word + lowest_bit(bits)] += weight
                     bits &= bits - np.uint64(1)
-        for word in range(WORDS):
-            bits = evaluation.cut[0, word]
+        for word in range(words_of(evaluation.cut)):
+            bits = get_word(evaluation.cut, 0, word)
             while bits != np.uint64(0):
                 place = lowest_bit(bits)
                 lane = 64 * word + place
                 share = 1.0 / (1.0 + np.exp(-evaluation.sums[lane]))
                 goal = np.uint64(share * 100.0 + 0.5)
                 played.goals[role, lane] = goal
-                one = np.uint64(1) << np.uint64(place)
                 for bit in range(GOAL_BITS):
                     row = role * GOAL_BITS + bit
                     if (goal >> np.uint64(bit)) & np.uint64(1):
-                        played.goal_bits[row, word] |= one
+                        add_lane(played.goal_bits, row, lane)
                     else:
-                        played.goal_bits[row, word] &= ~one
+                        remove_lane(played.goal_bits, row, lane)
                 bits &= bits - np.uint64(1)
