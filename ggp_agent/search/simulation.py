@@ -1,4 +1,4 @@
-"""A batch of simulations, in four stages side by side: the one kernel that Python calls.
+"""Batches of simulations, in four stages side by side: the one kernel that Python calls.
 
 Up to 512 simulations are in flight at once, one or more lanes each; with one in flight this is
 the sequential algorithm of the papers.  Where many are, playouts that take much longer than the
@@ -35,8 +35,12 @@ WORTH_AN_EVALUATION = 16
 simulations are not worth another one, and are played out from the known states they came to."""
 
 
+NEVER = 2**31 - 1
+"""More visits than a root has."""
+
+
 class Batch(NamedTuple):
-    """What a batch is to be."""
+    """What a batch is to be, and how many like it follow."""
 
     new: int
     """simulations that begin, at the first idle slots"""
@@ -46,11 +50,17 @@ class Batch(NamedTuple):
     """playouts per leaf; times the slots up to the last one in use they are 512 at most"""
     rollover: int
     """playouts that may go on with the next batch, at most; 0 where there are several per leaf"""
+    repeats: int
+    """batches one after the other, at most; 1 unless nothing is left playing between them"""
+    until: int
+    """visits of the root with which no other batch follows"""
+    role: int
+    """whose result, once it is proven, is a reason that no other batch follows"""
 
 
 @direct
 @entry
-def simulate_batch(
+def simulate_batches(
     layout: Layout,
     lanes: Lanes,
     few: FewLanes,
@@ -58,15 +68,39 @@ def simulate_batch(
     arrays: Arrays,
     root: int,
     batch: Batch,
-) -> tuple[int, int, int]:
+) -> tuple[int, int, int, int]:
     """Begin simulations at the slots' roots, and go on with those that were left playing.
 
     These are all the same but in self-play; `root` is the one that is never recycled.
 
     None is left playing in a full tree; those that are completed leave in the settings what their
-    rows brought.  Returns how many simulations are completed, how many rows of theirs there are,
-    and the visits of the root.
+    rows brought.  Returns the number of batches; of the last one how many simulations are completed,
+    and how many rows of theirs there are; and the visits of the root.
     """
+    batches = 0
+    while True:
+        completed, rewarded = _simulate_batch(layout, lanes, few, tree, arrays, root, batch)
+        batches += 1
+        visits = tree.nodes[root].visits
+        if batches >= batch.repeats or visits >= batch.until:
+            break
+        low, high = tree.scores[root, batch.role]
+        if arrays.options.solver and low >= high:
+            break
+    return batches, completed, rewarded, visits
+
+
+@kernel
+def _simulate_batch(
+    layout: Layout,
+    lanes: Lanes,
+    few: FewLanes,
+    tree: Tree,
+    arrays: Arrays,
+    root: int,
+    batch: Batch,
+) -> tuple[int, int]:
+    """A batch; how many simulations are completed, and how many rows of theirs there are."""
     rollover = batch.rollover
     simulations = begin_simulations(arrays.slots, arrays.settings, batch.new, batch.share)
     if tree.locks[SHARED] == 0:  # several threads see to it between batches
@@ -89,8 +123,7 @@ def simulate_batch(
             waiting = 0
     stop_at_leaves(tree, arrays, simulations)
     _finish(layout, lanes, few, tree, arrays, simulations, batch.playouts, rollover)
-    completed, rewarded = end_simulations(arrays.slots, arrays.settings)
-    return completed, rewarded, tree.nodes[root].visits
+    return end_simulations(arrays.slots, arrays.settings, batch.new)
 
 
 @kernel
