@@ -15,6 +15,7 @@ from propnet.vectors import (
     any_lane,
     call_code,
     load,
+    popcount,
     read,
     select,
     splat_like,
@@ -23,6 +24,8 @@ from propnet.vectors import (
 
 GROUP = 8
 CHANCE_PLANES = 16
+MOST_BY_LANE = 8
+"""Games up to which it is faster to choose lane by lane than in all lanes of a word at once."""
 
 
 @inlined_kernel
@@ -85,10 +88,12 @@ def _choose_at_random(layout: Layout, lanes: Lanes) -> None:
 
 @inlined_kernel
 def _choose_without_code(layout: Layout, lanes: Lanes, values: U64) -> None:
-    if values.ndim == 1:  # numba compiles the one that is called
-        choose_by_lane(layout, lanes)
-    else:
+    if values.ndim == 2:  # where the branch is not that of the argument, numba leaves it out
         _choose_in_loops(layout, lanes)
+    elif popcount(load(lanes.active, 0)) > MOST_BY_LANE:
+        _choose_in_loops(layout, lanes)
+    else:
+        choose_by_lane(layout, lanes)
 
 
 @kernel

@@ -1,17 +1,18 @@
 """The move choice of `propnet.choice` for 64 lanes, lane by lane: the same moves, the same dice.
 
-Where few games are in play most moves are legal in none of them.  So the moves that are legal
-somewhere are listed first, and the rest is done with these alone.
+Where few games are in play it is no use to look at each move in all lanes at once.  The legal moves
+of a lane are brought together as bits of words, 64 moves each, and counted there.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from gdl.kernel_cache import kernel
-from propnet.layout import NONE, Lanes, Layout
+from gdl.kernel_cache import inlined_kernel, kernel
+from propnet.lane_states import legal_rows
+from propnet.layout import GATE_CODE, NONE, U64, Lanes, Layout
 from propnet.ranks import draw_ranks
-from propnet.vectors import any_lane, load, lowest_bit, read, store
+from propnet.vectors import load, lowest_bit, popcount
 
 _ONE = np.uint64(1)
 
@@ -20,52 +21,56 @@ _ONE = np.uint64(1)
 def choose_by_lane(layout: Layout, lanes: Lanes) -> None:
     """Uniform moves in the lanes of `wanted`, in other lanes none; lanes are one word."""
     planes = len(lanes.counter) // 3
+    if lanes.code[GATE_CODE] == 0:  # machine code has done so
+        legal_rows(layout, lanes, lanes.legal)
     for role in range(len(layout.span) - 1):
-        first = layout.first_move + layout.span[role]
-        lanes.values[first : layout.first_move + layout.span[role + 1]] = NONE
-        wanted = lanes.wanted[role]
-        if wanted == NONE:
+        low, high = layout.span[role], layout.span[role + 1]
+        lanes.values[layout.first_move + low : layout.first_move + high] = NONE
+        if lanes.wanted[role] == NONE:
             continue
-        listed = _list_legal(layout, lanes, role)
         for plane in range(planes):
             lanes.counter[plane] = NONE
-        left = wanted
+        left = lanes.wanted[role]
         while left != NONE:
-            lane = np.uint64(lowest_bit(left))
+            lane = lowest_bit(left)
             left &= left - _ONE
-            count = NONE
-            for i in range(listed):
-                count += (lanes.groups[i] >> lane) & _ONE
+            count = _sort_legal(lanes.legal[low:high], lanes.groups, lane)
             for plane in range(planes):
-                lanes.counter[plane] |= ((count >> np.uint64(plane)) & _ONE) << lane
+                lanes.counter[plane] |= np.uint64((count >> plane) & 1) << np.uint64(lane)
         draw_ranks(layout, lanes, role, planes)
-        _take(layout, lanes, wanted, listed)
+        _take_ranked(lanes, role, layout.first_move + low, (high - low + 63) >> 6)
 
 
-@kernel
-def _list_legal(layout: Layout, lanes: Lanes, role: int) -> int:
-    """List a role's moves that are legal where it draws, and in `groups` where; their number."""
-    wanted, listed = load(lanes.wanted, role), 0
-    for move in range(layout.span[role], layout.span[role + 1]):
-        legal = read(lanes.values, layout.legal[move]) & wanted
-        store(lanes.groups, listed, legal)
-        lanes.listed[listed] = move
-        listed += any_lane(legal)  # no branch: nobody could predict it
-    return listed
+@inlined_kernel
+def _sort_legal(legal: U64, sets: U64, lane: int) -> int:
+    """Write the moves (n,) that are legal in a lane as bits to its words of `sets`; their number."""
+    words, count, shift = (len(legal) + 63) >> 6, 0, np.uint64(lane)
+    for word in range(words):
+        bits = NONE
+        for i in range(min(64, len(legal) - 64 * word)):
+            bits |= ((legal[np.uint64(64 * word + i)] >> shift) & _ONE) << np.uint64(i)
+        sets[lane * words + word] = bits
+        count += popcount(load(sets, lane * words + word))
+    return count
 
 
-@kernel
-def _take(layout: Layout, lanes: Lanes, wanted: np.uint64, listed: int) -> None:
-    """Make the move of its rank in every lane that has a legal one."""
-    ranks = len(lanes.counter) // 3 * 2
-    while wanted != NONE:
-        lane = np.uint64(lowest_bit(wanted))
-        wanted &= wanted - _ONE
+@inlined_kernel
+def _take_ranked(lanes: Lanes, role: int, first: int, words: int) -> None:
+    """Make the legal move of its rank in every lane that has one; a role's moves are in `words`."""
+    ranks, left = len(lanes.counter) // 3 * 2, lanes.wanted[role]
+    while left != NONE:
+        lane = lowest_bit(left)
+        left &= left - _ONE
         rank = 0
         for plane in range(ranks, len(lanes.counter)):
-            rank |= int(np.int64((lanes.counter[plane] >> lane) & _ONE)) << (plane - ranks)
-        for i in range(listed):
-            rank -= int(np.int64((lanes.groups[i] >> lane) & _ONE))
-            if rank < 0:
-                lanes.values[layout.first_move + lanes.listed[i]] |= _ONE << lane
+            bit = (lanes.counter[plane] >> np.uint64(lane)) & _ONE
+            rank |= int(np.int64(bit)) << (plane - ranks)
+        for word in range(words):
+            bits = lanes.groups[lane * words + word]
+            count = popcount(load(lanes.groups, lane * words + word))
+            if rank < count:
+                for _ in range(rank):
+                    bits &= bits - _ONE
+                lanes.values[first + 64 * word + lowest_bit(bits)] |= _ONE << np.uint64(lane)
                 break
+            rank -= count

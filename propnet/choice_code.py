@@ -16,6 +16,7 @@ from itertools import pairwise, zip_longest
 
 from propnet.choice import GROUP
 from propnet.codegen import ZEROS, Form, Writer
+from propnet.layout import EXTRA_ROWS
 from propnet.network import Network
 
 MOST_MOVES = 150
@@ -56,7 +57,7 @@ class _Role:
         self.slots = self._undecided + 1 + 4 * len(self._groups)
         nodes = len(network.first) - 1
         self._random = range(nodes + 2, nodes + 6)
-        self._wanted = nodes + 6 + role
+        self._wanted = nodes + EXTRA_ROWS + role
 
     def functions(self) -> Iterator[tuple[str, str]]:
         """Name and assembly."""
@@ -138,11 +139,7 @@ class _Role:
         code.label(end)
 
     def _legal(self, code: _Code, move: int) -> str:
-        literal = int(self._network.legal[move])
-        if literal >> 1 == 0:
-            return code.invert(ZEROS) if literal else code.emit("and", ZEROS, ZEROS)
-        row = code.load("%rows", literal >> 1)
-        return code.invert(row) if literal & 1 else row
+        return code.literal(int(self._network.legal[move]))
 
 
 class _Code(Writer):

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from propnet.layout import HALF
+from propnet.layout import EXTRA_ROWS, HALF
 from propnet.network import Network
 from propnet.phases import COMMIT
 from propnet.schedule import REGISTER, ROW, SLOT, Chunk, Operation, Schedule
@@ -49,6 +49,15 @@ def write_chunk(
             writer.fluent(operation)
         else:
             writer.gate(operation)
+    return writer.function(name)
+
+
+def write_copies(name: str, moves: range, network: Network, form: Form) -> str:
+    """The function that copies where moves are legal to `propnet.layout.Lanes.legal`."""
+    writer = Writer(form)
+    first = len(network.first) - 1 + EXTRA_ROWS + len(network.roles)
+    for move in moves:
+        writer.store(writer.literal(int(network.legal[move])), "%rows", first + move)
     return writer.function(name)
 
 
@@ -103,6 +112,13 @@ class Writer:
         """Set a row of `%rows` or `%slots`."""
         pointer = self._pointer(base, row)
         self.lines.append(f"store {self.vector} {value}, ptr {pointer}, align {self._align}")
+
+    def literal(self, literal: int) -> str:
+        """What a literal of the network says, from the row of its node."""
+        if literal >> 1 == 0:
+            return self.invert(ZEROS) if literal else self.emit("and", ZEROS, ZEROS)
+        row = self.load("%rows", literal >> 1)
+        return self.invert(row) if literal & 1 else row
 
     def emit(self, instruction: str, left: str, right: str) -> str:
         """`and`, `or`, `xor` ... of two vectors."""

@@ -20,9 +20,10 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from propnet.choice_code import MOST_MOVES, choice_slots, write_choice
-from propnet.codegen import ENTRY, Form, attributes, write_chunk, write_entry
+from propnet.codegen import ENTRY, Form, attributes, write_chunk, write_copies, write_entry
 from propnet.layout import CHOICE_CODE, GATE_CODE, ONE_WORD, Layout
 from propnet.network import Network
+from propnet.phases import POSITION
 from propnet.schedule import CHUNK_EDGES, CODE_PHASES, Schedule, schedule
 from propnet.vectors import WORDS
 
@@ -96,7 +97,12 @@ def _modules(network: Network, plan: Schedule, form: Form) -> Iterator[tuple[int
                 for name, chunk in zip(names, some, strict=True)
             ]
             yield phase, names, "\n".join(functions) + attributes(form)
-    if len(network.legal) <= MOST_MOVES:
+    if form.words == 1:
+        moves = range(len(network.legal))
+        for some in (moves[low : low + CHUNK_EDGES] for low in moves[::CHUNK_EDGES]):
+            text = write_copies("copies", some, network, form) + attributes(form)
+            yield POSITION, ["copies"], text
+    elif len(network.legal) <= MOST_MOVES:
         for names, text in write_choice(network, form):
             yield CODE_PHASES, names, text + attributes(form)
 

@@ -34,6 +34,10 @@ HALF = 8
 """Added to the phase that machine code is called for where lanes from 256 on are not in use."""
 
 
+EXTRA_ROWS = 6
+"""Rows of lanes between those of the nodes and those of the roles."""
+
+
 class Layout(NamedTuple):
     """A network for kernels; nothing but `code` is written after it was made."""
 
@@ -79,7 +83,8 @@ class Lanes(NamedTuple):
     """
 
     values: U64
-    """(nodes + 6 + R, WORDS); behind the nodes are `active`, `restart`, `random` and `wanted`"""
+    """(nodes + EXTRA_ROWS + R, WORDS); behind the nodes are `active`, `restart`, `random` and
+    `wanted`, and of 64 lanes `legal`"""
     active: U64
     """(1, WORDS) lanes whose game goes on; a view of `values`"""
     restart: U64
@@ -92,11 +97,11 @@ class Lanes(NamedTuple):
     """(3 * planes, WORDS) bit planes of the move choice: count, mask, rank"""
     groups: U64
     """(4 * groups, WORDS) bit planes of the legal moves in each group of 8 of one role; of 64 lanes
-    (most moves of a role,) where each of the listed moves is legal"""
-    listed: I32
-    """(most moves of a role,) moves of one role that are legal somewhere (of 64 lanes only)"""
+    (64 * words,) the legal moves of one role lane by lane, as bits"""
     wanted: U64
     """(R, WORDS) lanes in which a role's move is drawn at random; a view of `values`"""
+    legal: U64
+    """(M,) the lanes in which each move is legal, in vectors of one word; a view of `values`"""
     random: U64
     """(4, WORDS) state of the generators, one per word; a view of `values`"""
     behind: I64
@@ -153,7 +158,9 @@ def new_few_lanes(layout: Layout) -> Lanes:
 def _new_lanes(layout: Layout, words: int) -> Lanes:
     most = int(np.diff(layout.span).max())
     nodes = len(layout.first) - 1
-    values = rows(nodes + 6 + len(layout.span) - 1, words)
+    roles_end = nodes + EXTRA_ROWS + len(layout.span) - 1
+    values = rows(roles_end + (len(layout.legal) if words == 1 else 0), words)
+    groups = 4 * (-(-most // 8)) if words > 1 else 64 * state_words(most)
     return Lanes(
         values=values,
         active=values[nodes : nodes + 1],
@@ -161,9 +168,9 @@ def _new_lanes(layout: Layout, words: int) -> Lanes:
         ended=rows(1, words),
         following=rows(layout.fluents, words),
         counter=rows(3 * choice_planes(most), words),
-        groups=rows(4 * (-(-most // 8)) if words == WORDS else most + 1, words),
-        listed=np.zeros(most + 1, np.int32),
-        wanted=values[nodes + 6 :],
+        groups=rows(groups, words),
+        wanted=values[nodes + EXTRA_ROWS : roles_end],
+        legal=values[roles_end:],
         random=values[nodes + 2 : nodes + 6],
         behind=np.zeros(1, np.int64),
         block=rows(64, words),

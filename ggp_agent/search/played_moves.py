@@ -67,11 +67,28 @@ def highest(numbers: I32, count: int) -> int:
     return most
 
 
+@part
+def _next_made(values: U64, first: int, move: int, moves: int) -> int:
+    """A move from `move` on before which none was made; of one word, 8 moves are looked at at once."""
+    if values.ndim == 1:
+        while move + 8 <= moves:
+            some = NONE
+            for i in range(8):
+                some |= values[np.uint64(first + move + i)]
+            if some != NONE:
+                break
+            move += 8
+    return move
+
+
 @kernel
 def note_moves(layout: Layout, lanes: Lanes, played: PlayedMoves) -> None:
     """Count the moves that were just chosen in the active lanes."""
-    active, moves = load(lanes.active, 0), len(layout.legal)
-    for move in range(moves):
+    active, moves, move = load(lanes.active, 0), len(layout.legal), -1
+    while True:
+        move = _next_made(lanes.values, layout.first_move, move + 1, moves)
+        if move == moves:
+            return
         carry = load(lanes.values, layout.first_move + move) & active
         plane = 0
         while any_lane(carry):
