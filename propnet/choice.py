@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gdl.kernel_cache import inlined_kernel, kernel
 from propnet.choice_by_lane import choose_by_lane
-from propnet.lane_bits import words_of
+from propnet.lane_bits import MOST_BY_LANE, words_of
 from propnet.layout import CHOICE_CODE, I32, NONE, U64, Lanes, Layout
 from propnet.ranks import draw_ranks, next_random
 from propnet.vectors import (
@@ -24,8 +24,6 @@ from propnet.vectors import (
 
 GROUP = 8
 CHANCE_PLANES = 16
-MOST_BY_LANE = 8
-"""Games up to which it is faster to choose lane by lane than in all lanes of a word at once."""
 
 
 @inlined_kernel

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gdl.kernel_cache import inlined_kernel, kernel
+from propnet.lane_bits import word_of_lane
 from propnet.lane_states import legal_rows
 from propnet.layout import GATE_CODE, NONE, U64, Lanes, Layout
 from propnet.ranks import draw_ranks
@@ -44,12 +45,10 @@ def choose_by_lane(layout: Layout, lanes: Lanes) -> None:
 @inlined_kernel
 def _sort_legal(legal: U64, sets: U64, lane: int) -> int:
     """Write the moves (n,) that are legal in a lane as bits to its words of `sets`; their number."""
-    words, count, shift = (len(legal) + 63) >> 6, 0, np.uint64(lane)
+    words, count = (len(legal) + 63) >> 6, 0
     for word in range(words):
-        bits = NONE
-        for i in range(min(64, len(legal) - 64 * word)):
-            bits |= ((legal[np.uint64(64 * word + i)] >> shift) & _ONE) << np.uint64(i)
-        sets[lane * words + word] = bits
+        inside = min(64, len(legal) - 64 * word)
+        sets[lane * words + word] = word_of_lane(legal, 64 * word, inside, lane)
         count += popcount(load(sets, lane * words + word))
     return count
 

@@ -13,6 +13,8 @@ from gdl.kernel_cache import inlined_kernel
 from propnet.layout import U64
 from propnet.vectors import WORDS
 
+MOST_BY_LANE = 8
+"""Lanes of a word up to which it is faster to look at one after the other than at all at once."""
 _ONE = np.uint64(1)
 
 
@@ -39,6 +41,15 @@ def set_word(rows: U64, row: int, word: int, value: np.uint64) -> None:
         rows[row, word] = value
     else:
         rows[row] = value
+
+
+@inlined_kernel
+def word_of_lane(rows: U64, first: int, count: int, lane: int) -> np.uint64:
+    """Whether a lane is in the `count` vectors from `first` on, no more than 64, of one word each."""
+    word, shift = np.uint64(0), np.uint64(lane)
+    for i in range(count):
+        word |= ((rows[np.uint64(first + i)] >> shift) & _ONE) << np.uint64(i)
+    return word
 
 
 @inlined_kernel

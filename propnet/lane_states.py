@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from gdl.kernel_cache import kernel
-from propnet.lane_bits import add_lane, get_word, set_word, words_of
+from gdl.kernel_cache import inlined_kernel, kernel
+from propnet.lane_bits import (
+    MOST_BY_LANE,
+    add_lane,
+    get_word,
+    set_word,
+    word_of_lane,
+    words_of,
+)
 from propnet.layout import HALF, I32, NONE, U64, Lanes, Layout
 from propnet.vectors import load, read, shift_left, shift_right, splat_like, store
+
+_ONE = np.uint64(1)
 
 
 @kernel
@@ -36,8 +45,29 @@ def load_states(layout: Layout, lanes: Lanes, states: U64, count: int) -> None:
 
     Where that is no more than half of all lanes, the other half is not in use until the next call.
     """
+    lanes.half[0] = HALF if count <= 32 * words_of(lanes.block) else 0
+    _load_states(layout, lanes, lanes.values, states, count)
+
+
+@inlined_kernel
+def _load_states(layout: Layout, lanes: Lanes, values: U64, states: U64, count: int) -> None:
+    if values.ndim == 2:
+        _load_by_block(layout, lanes, states, count)
+    elif count > MOST_BY_LANE:
+        _load_by_block(layout, lanes, states, count)
+    else:
+        values[1 : 1 + layout.fluents] = NONE
+        for lane in range(count):
+            shift = np.uint64(lane)
+            for part in range(len(layout.initial)):
+                word, first = states[lane, part], 1 + 64 * part
+                for i in range(min(64, layout.fluents - 64 * part)):
+                    values[np.uint64(first + i)] |= ((word >> np.uint64(i)) & _ONE) << shift
+
+
+@kernel
+def _load_by_block(layout: Layout, lanes: Lanes, states: U64, count: int) -> None:
     block, words = lanes.block, words_of(lanes.block)
-    lanes.half[0] = HALF if count <= 32 * words else 0
     for part in range(states.shape[1]):
         for i in range(64):
             for word in range(words):
@@ -54,16 +84,39 @@ def save_states(layout: Layout, lanes: Lanes, states: U64, count: int) -> None:
 
     Words that states have beyond those of the layout stay as they are.
     """
-    block = lanes.block
     for part in range(len(layout.initial)):
         inside = min(64, layout.fluents - 64 * part)
-        for j in range(inside):
-            store(block, j, load(lanes.values, 1 + 64 * part + j))
-        for j in range(inside, 64):
-            store(block, j, splat_like(block, NONE))
-        transpose(block)
-        for lane in range(count):
-            states[lane, part] = get_word(block, lane & 63, lane >> 6)
+        save_column(lanes.values, 1 + 64 * part, inside, lanes.block, states, part, count)
+
+
+@inlined_kernel
+def save_column(
+    rows: U64, first: int, inside: int, block: U64, by_lane: U64, column: int, lanes: int
+) -> None:
+    """What `inside` vectors from `first` on say of each lane, as a word: a column of `by_lane`.
+
+    No more than 64 vectors; the first `lanes` are written.  `block` is room to work with.
+    """
+    if rows.ndim == 2:
+        _save_by_block(rows, first, inside, block, by_lane, column, lanes)
+    elif lanes > MOST_BY_LANE:
+        _save_by_block(rows, first, inside, block, by_lane, column, lanes)
+    else:
+        for lane in range(lanes):
+            by_lane[lane, column] = word_of_lane(rows, first, inside, lane)
+
+
+@kernel
+def _save_by_block(
+    rows: U64, first: int, inside: int, block: U64, by_lane: U64, column: int, lanes: int
+) -> None:
+    for i in range(inside):
+        store(block, i, load(rows, first + i))
+    for i in range(inside, 64):
+        store(block, i, splat_like(block, NONE))
+    transpose(block)
+    for lane in range(lanes):
+        by_lane[lane, column] = get_word(block, lane & 63, lane >> 6)
 
 
 @kernel

@@ -23,7 +23,6 @@ from ggp_agent.search.nodes import (
     hash_of,
     recycle,
 )
-from ggp_agent.search.played_moves import write_column
 from ggp_agent.search.proofs import inherit, settle
 from ggp_agent.search.slots import MOVER, NODE, PICKS
 from ggp_agent.search.tree import (
@@ -37,6 +36,7 @@ from ggp_agent.search.tree import (
 )
 from propnet import kernels
 from propnet.lane_bits import has_lane, set_word, words_of
+from propnet.lane_states import save_column
 from propnet.layout import I32, Lanes, Layout
 from propnet.vectors import FEW, any_lane, load, lowest_bit, splat_like, store
 
@@ -87,12 +87,9 @@ def _see_moves(layout: Layout, lanes: Lanes, arrays: Arrays, count: int) -> None
         arrays.new.ended[lane] = has_lane(lanes.active, lane)
     moves = len(layout.legal)
     for column in range(arrays.played.by_lane.shape[1]):
-        inside = min(64, moves - 64 * column)
-        for i in range(inside):
-            store(lanes.block, i, load(arrays.scratch.lanes, 64 * column + i))
-        for i in range(inside, 64):
-            store(lanes.block, i, splat_like(lanes.block, kernels.NONE))
-        write_column(lanes.block, arrays.played.by_lane, column, 0, count)
+        first, inside = 64 * column, min(64, moves - 64 * column)
+        by_lane = arrays.played.by_lane
+        save_column(arrays.scratch.lanes, first, inside, lanes.block, by_lane, column, count)
 
 
 @part

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.memory import put_float, put_int
 from propnet import kernels
-from propnet.lane_bits import get_word
-from propnet.layout import ALL, I32, NONE, U64, Lanes, Layout
+from propnet.lane_states import save_column
+from propnet.layout import I32, NONE, U64, Lanes, Layout
 from propnet.vectors import LANES, any_lane, load, lowest_bit, rows, splat_like, store
 
 if TYPE_CHECKING:
@@ -135,18 +135,6 @@ def forget_moves(layout: Layout, lanes: Lanes, played: PlayedMoves) -> None:
 
 
 @kernel
-def write_column(block: U64, by_lane: U64, column: int, first: int, lanes: int) -> None:
-    """64 sets of lanes, one per move, as sets of moves per lane: one word for each lane.
-
-    `block` (64, 8), which is used up; `by_lane` has the lanes from row `first` on, of which only
-    `lanes` are written.
-    """
-    kernels.transpose(block)
-    for lane in range(lanes):
-        by_lane[first + lane, column] = get_word(block, lane & 63, lane >> 6)
-
-
-@kernel
 def sort_by_lane(layout: Layout, lanes: Lanes, played: PlayedMoves, count: int) -> None:
     """Bring what the planes hold into `by_lane`, plane by plane, for the first `count` lanes."""
     block, moves = lanes.block, len(layout.legal)
@@ -154,12 +142,12 @@ def sort_by_lane(layout: Layout, lanes: Lanes, played: PlayedMoves, count: int) 
         low, high = 64 * column, min(64 * column + 64, moves)
         played.most_in_use[column] = highest(played.in_use[low:high], high - low)
         for plane in range(played.most_in_use[column]):
+            first = plane * moves
             for move in range(low, high):
-                in_use = splat_like(block, ALL if played.in_use[move] > plane else NONE)
-                store(block, move - low, load(played.planes, plane * moves + move) & in_use)
-            for i in range(high - low, 64):
-                store(block, i, splat_like(block, NONE))
-            write_column(block, played.by_lane, column, plane * LANES, count)
+                if played.in_use[move] <= plane:
+                    store(played.planes, first + move, splat_like(block, NONE))
+            by_lane = played.by_lane[plane * LANES : (plane + 1) * LANES]
+            save_column(played.planes, first + low, high - low, block, by_lane, column, count)
 
 
 @part
