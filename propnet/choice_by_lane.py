@@ -29,16 +29,17 @@ def choose_by_lane(layout: Layout, lanes: Lanes) -> None:
         lanes.values[layout.first_move + low : layout.first_move + high] = NONE
         if lanes.wanted[role] == NONE:
             continue
-        for plane in range(planes):
-            lanes.counter[plane] = NONE
-        left = lanes.wanted[role]
+        lanes.counter[:] = NONE
+        left, most = lanes.wanted[role], 0
         while left != NONE:
             lane = lowest_bit(left)
             left &= left - _ONE
             count = _sort_legal(lanes.legal[low:high], lanes.groups, lane)
+            most = max(most, count)
             for plane in range(planes):
                 lanes.counter[plane] |= np.uint64((count >> plane) & 1) << np.uint64(lane)
-        draw_ranks(layout, lanes, role, planes)
+        if most > 1:
+            draw_ranks(layout, lanes, role, planes)
         _take_ranked(lanes, role, layout.first_move + low, (high - low + 63) >> 6)
 
 

@@ -46,9 +46,9 @@ def set_word(rows: U64, row: int, word: int, value: np.uint64) -> None:
 @inlined_kernel
 def word_of_lane(rows: U64, first: int, count: int, lane: int) -> np.uint64:
     """Whether a lane is in the `count` vectors from `first` on, no more than 64, of one word each."""
-    word, shift = np.uint64(0), np.uint64(lane)
+    some, word, shift = rows[first : first + count], np.uint64(0), np.uint64(lane)
     for i in range(count):
-        word |= ((rows[np.uint64(first + i)] >> shift) & _ONE) << np.uint64(i)
+        word |= ((some[np.uint64(i)] >> shift) & _ONE) << np.uint64(i)
     return word
 
 
