@@ -86,12 +86,12 @@ def _choose_at_random(layout: Layout, lanes: Lanes) -> None:
 
 @inlined_kernel
 def _choose_without_code(layout: Layout, lanes: Lanes, values: U64) -> None:
-    if values.ndim == 2:  # where the branch is not that of the argument, numba leaves it out
+    if values.ndim == 2:  # a branch by an argument's dimensions alone is left out by numba
         _choose_in_loops(layout, lanes)
-    elif popcount(load(lanes.active, 0)) > MOST_BY_LANE:
-        _choose_in_loops(layout, lanes)
-    else:
+    elif popcount(load(lanes.active, 0)) <= MOST_BY_LANE:
         choose_by_lane(layout, lanes)
+    else:
+        _choose_in_loops(layout, lanes)
 
 
 @kernel

@@ -45,7 +45,7 @@ def choose_by_lane(layout: Layout, lanes: Lanes) -> None:
 
 @inlined_kernel
 def _sort_legal(legal: U64, sets: U64, lane: int) -> int:
-    """Write the moves (n,) that are legal in a lane as bits to its words of `sets`; their number."""
+    """Write the moves (n,) that are legal in a lane as bits to its words of `sets`; how many."""
     words, count = (len(legal) + 63) >> 6, 0
     for word in range(words):
         inside = min(64, len(legal) - 64 * word)

@@ -86,7 +86,8 @@ def emit_objects(network: Network, target: Target, width: int = 0) -> Iterator[b
 def _modules(network: Network, plan: Schedule, form: Form) -> Iterator[tuple[int, list[str], str]]:
     """Phase, names of the functions, and assembly of some chunks at a time.
 
-    The choice of moves counts as the phase behind those of the gates.
+    The choice of moves counts as the phase behind those of the gates; 64 lanes, of which few are in
+    use, do without (see `propnet.choice_by_lane`).
     """
     for phase, chunks in enumerate(plan.phases):
         for low in range(0, len(chunks), CHUNKS_AT_A_TIME):
@@ -99,8 +100,8 @@ def _modules(network: Network, plan: Schedule, form: Form) -> Iterator[tuple[int
             yield phase, names, "\n".join(functions) + attributes(form)
     if form.words == 1:
         moves = range(len(network.legal))
-        for some in (moves[low : low + CHUNK_EDGES] for low in moves[::CHUNK_EDGES]):
-            text = write_copies("copies", some, network, form) + attributes(form)
+        for part in (moves[low : low + CHUNK_EDGES] for low in moves[::CHUNK_EDGES]):
+            text = write_copies("copies", part, network, form) + attributes(form)
             yield POSITION, ["copies"], text
     elif len(network.legal) <= MOST_MOVES:
         for names, text in write_choice(network, form):

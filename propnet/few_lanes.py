@@ -1,9 +1,9 @@
 """64 lanes in place of 512, where no more are in use.
 
-`Lanes` of one-word vectors (`new_few_lanes`) do the same work as those of eight, on an eighth of the
-memory.  What is drawn in them is what the first 64 of the 512 lanes would have drawn: they borrow the
-generator of the first word, and note what the other words' generators would have drawn meanwhile,
-which these catch up on before they are needed.
+`Lanes` of one-word vectors (`new_few_lanes`) do the same work as those of eight, on an eighth of
+the memory.  What is drawn in them is what the first 64 of the 512 lanes would have drawn: they
+borrow the generator of the first word, and note how often the other words' generators would have
+drawn meanwhile, which these catch up on before they are needed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Single words of vectors, and single lanes, in arrays of vectors of either width.
 
-`get_word` and `set_word` are `rows[row, word]` for the arrays of `propnet.vectors`, of which those of
-one-word vectors have one dimension only.  numba knows the number of dimensions and leaves out the
-branch that is not taken, so that `words_of` is a constant in kernels.
+`get_word` and `set_word` are `rows[row, word]` for the arrays of `propnet.vectors`, of which those
+of one-word vectors have one dimension only.  numba knows an argument's number of dimensions and
+leaves out the branch that is not taken, so that `words_of` is a constant in kernels.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def set_word(rows: U64, row: int, word: int, value: np.uint64) -> None:
 
 @inlined_kernel
 def word_of_lane(rows: U64, first: int, count: int, lane: int) -> np.uint64:
-    """Whether a lane is in the `count` vectors from `first` on, no more than 64, of one word each."""
+    """Whether a lane is in each of `count` vectors of one word, at most 64, from `first` on."""
     some, word, shift = rows[first : first + count], np.uint64(0), np.uint64(lane)
     for i in range(count):
         word |= ((some[np.uint64(i)] >> shift) & _ONE) << np.uint64(i)

@@ -53,9 +53,7 @@ def load_states(layout: Layout, lanes: Lanes, states: U64, count: int) -> None:
 def _load_states(layout: Layout, lanes: Lanes, values: U64, states: U64, count: int) -> None:
     if values.ndim == 2:
         _load_by_block(layout, lanes, states, count)
-    elif count > MOST_BY_LANE:
-        _load_by_block(layout, lanes, states, count)
-    else:
+    elif count <= MOST_BY_LANE:
         values[1 : 1 + layout.fluents] = NONE
         for lane in range(count):
             shift = np.uint64(lane)
@@ -63,6 +61,8 @@ def _load_states(layout: Layout, lanes: Lanes, values: U64, states: U64, count: 
                 word, first = states[lane, part], 1 + 64 * part
                 for i in range(min(64, layout.fluents - 64 * part)):
                     values[np.uint64(first + i)] |= ((word >> np.uint64(i)) & _ONE) << shift
+    else:
+        _load_by_block(layout, lanes, states, count)
 
 
 @kernel
@@ -99,11 +99,11 @@ def save_column(
     """
     if rows.ndim == 2:
         _save_by_block(rows, first, inside, block, by_lane, column, lanes)
-    elif lanes > MOST_BY_LANE:
-        _save_by_block(rows, first, inside, block, by_lane, column, lanes)
-    else:
+    elif lanes <= MOST_BY_LANE:
         for lane in range(lanes):
             by_lane[lane, column] = word_of_lane(rows, first, inside, lane)
+    else:
+        _save_by_block(rows, first, inside, block, by_lane, column, lanes)
 
 
 @kernel

@@ -8,9 +8,9 @@ operators `& | ^ ~ + << >>` work word by word, and so kernels read like their sc
 
 A lane is one bit of the vector: lane 64·w + b is bit b of word w.
 
-How many words a vector has is said by the array that it comes from: a row of a `(rows, WORDS)` array
-is 512 lanes, an item of a `(rows,)` array is one word, 64 lanes.  Kernels are written once for
-both; numba compiles them for whatever they are called with.
+How many words a vector has is said by the array that it comes from: a row of a `(rows, WORDS)`
+array is 512 lanes, an item of a `(rows,)` array is one word, 64 lanes.  Kernels are written once
+for both; numba compiles them for whatever they are called with.
 
 With numba's bounds checks on (NUMBA_BOUNDSCHECK=1), `load`, `store` and `read` raise `IndexError`
 where there is no such row.  With numba off (NUMBA_DISABLE_JIT=1), a vector is a numpy array and

@@ -27,8 +27,8 @@ from gdl.rules import RuleSheet
 from ggp_agent.agents import Agent
 from ggp_agent.mind.tiny_game import TINY_GAME
 from ggp_agent.search.arrays import new_arrays
-from ggp_agent.search.few_lanes import new_few
 from ggp_agent.search.exact.search import ExactSearch
+from ggp_agent.search.few_lanes import new_few
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.room import make_much_room, new_tree_for
 from ggp_agent.search.self_play import Searches, SelfPlay

@@ -192,7 +192,7 @@ def _inherit(tree: Tree, arrays: Arrays, slot: int, level: int, node: int) -> No
 
 @kernel
 def _look_at_states(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, new: int) -> None:
-    """Compute the states to which `new` simulations have come, and what there is to know of them."""
+    """Compute the states to which `new` simulations have come, and what there is to know."""
     _compute_states(layout, lanes, tree, arrays, new)
     _see_moves(layout, lanes, arrays, new)
 

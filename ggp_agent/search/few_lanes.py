@@ -1,4 +1,4 @@
-"""What a search works with where 64 lanes do: the arrays of `ggp_agent.search.arrays` that hold lanes.
+"""What a search works with where 64 lanes do: arrays of lanes, as in `ggp_agent.search.arrays`.
 
 A batch whose simulations fit into a word of lanes is played in vectors of one word, on an eighth
 of the memory (see `propnet.few_lanes`); the kernels are the same, compiled for both.

@@ -69,7 +69,7 @@ def highest(numbers: I32, count: int) -> int:
 
 @part
 def _next_made(values: U64, first: int, move: int, moves: int) -> int:
-    """A move from `move` on before which none was made; of one word, 8 moves are looked at at once."""
+    """A move from `move` on before which none was made; in one word, 8 are looked at at once."""
     if values.ndim == 1:
         while move + 8 <= moves:
             some = NONE

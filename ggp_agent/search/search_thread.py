@@ -154,7 +154,9 @@ class SearchThread:
             repeats = 1
             if slots < MANY and self.tuner.is_fixed and (crew is None or crew.is_alone):
                 repeats = self._repeats(slots, seconds_left(reasons, progress), budget)
-            batches = self.simulate(slots, playouts, slots // ROLLOVER if rolls_over else 0, repeats)
+            batches = self.simulate(
+                slots, playouts, slots // ROLLOVER if rolls_over else 0, repeats
+            )
             self._note_batches(progress, batches)
             if crew is not None:
                 crew.after_batches(progress, (batches - 1) * slots)
@@ -191,7 +193,7 @@ class SearchThread:
         return max(1, repeats)
 
     def _note_batches(self, progress: Progress, batches: int) -> None:
-        """We are so many batches further, which may be over so soon that what is done here counts."""
+        """We are so many batches further; small ones take no longer than what is done here."""
         now = time.monotonic()
         self._seconds += now - progress.now
         self._batch_seconds = seconds = (now - progress.now) / batches
@@ -199,9 +201,7 @@ class SearchThread:
         progress.next_seconds = seconds + self._finish_seconds
         progress.is_open = self.is_worth_it()
 
-    def simulate(
-        self, slots: int, playouts: int = 1, rollover: int = 0, repeats: int = 1
-    ) -> int:
+    def simulate(self, slots: int, playouts: int = 1, rollover: int = 0, repeats: int = 1) -> int:
         """Have so many simulations in flight: ask for parameters, simulate, tell the rewards.
 
         At most `rollover` playouts are not over then, and go on with the next batch.  Returns how
@@ -220,7 +220,8 @@ class SearchThread:
             tuner.ask_batch(self._arrays.settings.of_batch)
         until = NEVER
         if repeats > 1:
-            until = int(min(NEVER, self._sizes.grows_at(slots), JOIN if self._visits < JOIN else NEVER))
+            others_join = JOIN if self._visits < JOIN else NEVER
+            until = int(min(others_join, self._sizes.grows_at(slots)))
         batch = new, share, playouts, rollover, repeats, until, self._role
         if batch != self._batch:
             self._batch = Batch(*batch)

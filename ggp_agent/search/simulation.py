@@ -74,8 +74,8 @@ def simulate_batches(
     These are all the same but in self-play; `root` is the one that is never recycled.
 
     None is left playing in a full tree; those that are completed leave in the settings what their
-    rows brought.  Returns the number of batches; of the last one how many simulations are completed,
-    and how many rows of theirs there are; and the visits of the root.
+    rows brought.  Returns the number of batches; of the last one how many simulations are
+    completed, and how many rows of theirs there are; and the visits of the root.
     """
     batches = 0
     while True:

@@ -199,7 +199,7 @@ def _fetch(tree: Tree, block: int, moves: I32, count: int) -> None:
 def learn_from_playouts(
     layout: Layout, tree: Tree, arrays: Arrays, simulations: int, playouts: int
 ) -> None:
-    """Credit the moves of the playouts, which are sorted by lane, to every node on the way there."""
+    """Credit the playouts' moves, which are sorted by lane, to every node on the way there."""
     words, slots = tree.pool.words, arrays.slots
     for slot in range(simulations):
         if slots.stage[slot] != PLAYED:
