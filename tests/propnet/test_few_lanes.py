@@ -1,4 +1,4 @@
-"""64 lanes in one-word vectors do what the first 64 of 512 do, bit by bit."""
+"""64 lanes in one-word vectors do what the first 64 of 512 do, bit by bit (Decision 52)."""
 
 from __future__ import annotations
 
