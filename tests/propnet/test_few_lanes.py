@@ -9,7 +9,7 @@ from ggp_agent.library.games import find_game
 from propnet import kernels
 from propnet.choice import CHANCE_PLANES
 from propnet.few_lanes import borrow_generator, catch_up, return_generator
-from propnet.layout import U64, Lanes, Layout, new_few_lanes, new_lanes
+from propnet.layout import I32, U64, Lanes, Layout, new_few_lanes, new_lanes
 from propnet.machine import PropnetStateMachine
 from propnet.vectors import LANES, rows
 
@@ -37,12 +37,10 @@ def _state(layout: Layout, lanes: Lanes, count: int) -> list[list[int]]:
     return [*states.tolist(), *goals[:, :count].tolist(), _column(lanes.random).tolist()]
 
 
-def _step(layout: Layout, lanes: Lanes, order: U64, greedy: U64 | None) -> None:
+def _step(layout: Layout, lanes: Lanes, order: I32, greedy: U64 | None) -> None:
     kernels.see_position(layout, lanes)
-    ended = rows(1, 1 if lanes.values.ndim == 1 else 8)
-    for lane_row, value in ((ended, lanes.values[layout.terminal >> 1]),):
-        lane_row[0] = ~value if layout.terminal & 1 else value
-    lanes.active[:] &= ~ended
+    ended = lanes.values[layout.terminal >> 1]
+    lanes.active[0] &= ended if layout.terminal & 1 else ~ended
     if greedy is None:
         kernels.choose_moves(layout, lanes)
     else:
@@ -74,8 +72,8 @@ def test_few_lanes_play_the_same_games(name: str, compiled: bool) -> None:
                 greedy = rows(len(layout.span) - 1, words)
                 greedy[:] = np.uint64(0b10110)
                 _step(layout, lanes, order, greedy if step % 2 else None)
-            kernels.see_position(layout, many)
-            kernels.see_position(layout, few)
+            for lanes in (many, few):
+                kernels.see_position(layout, lanes)
             assert _state(layout, many, count) == _state(layout, few, count), (count, step)
 
 
