@@ -123,7 +123,7 @@ def test_machine_code_makes_the_same_moves(counts: tuple[int, ...], width: int) 
         layout, lanes = _ready(network)
         if compiled:
             _compiled(layout, network, width=width)
-            assert layout.code.all()
+            assert layout.code[:ONE_WORD].all()
         generator = np.random.Generator(np.random.PCG64(3))
         order = np.arange(len(layout.legal), dtype=np.int32)
         made = []
