@@ -44,6 +44,7 @@ class Switch:
     """A `Tuner` that can be exchanged, with an agent's own values where there is none."""
 
     watches_batches = False
+    is_fixed = False
 
     def __init__(self, agent: Agent, roles: int) -> None:
         self._agent = agent

@@ -6,20 +6,19 @@ b.  Legal moves are counted and walked in groups of 8, whose counts carry-save a
 
 from __future__ import annotations
 
-from numba import njit
-
 from gdl.kernel_cache import inlined_kernel, kernel
+from propnet.choice_by_lane import choose_by_lane
+from propnet.lane_bits import MOST_BY_LANE, words_of
 from propnet.layout import CHOICE_CODE, I32, NONE, U64, Lanes, Layout
+from propnet.ranks import draw_ranks, next_random
 from propnet.vectors import (
     any_lane,
-    busy_words,
     call_code,
     load,
+    popcount,
     read,
     select,
-    shift_left,
-    shift_right,
-    splat,
+    splat_like,
     store,
 )
 
@@ -60,12 +59,14 @@ def draw_lanes(lanes: Lanes, chance: U64, drawn: U64) -> None:
     lowest bit first.
     """
     random = lanes.random
+    if words_of(random) == 1:
+        lanes.behind[0] += CHANCE_PLANES * len(drawn)
     a, b, c, d = load(random, 0), load(random, 1), load(random, 2), load(random, 3)
     for row in range(len(drawn)):
         # from the lowest bit up, the chance so far halves, or halves and gains a half
-        result = splat(NONE)
+        result = splat_like(drawn, NONE)
         for plane in range(CHANCE_PLANES):
-            bit, a, b, c, d = _next_random(a, b, c, d)
+            bit, a, b, c, d = next_random(a, b, c, d)
             result = select(load(chance, plane), result | bit, result & bit)
         store(drawn, row, result)
     store(random, 0, a)
@@ -74,23 +75,21 @@ def draw_lanes(lanes: Lanes, chance: U64, drawn: U64) -> None:
     store(random, 3, d)
 
 
-@njit(inline="always")
-def _next_random(a, b, c, d):  # type: ignore[no-untyped-def] # numba infers vectors
-    """512 random bits and the generators' next state: xoshiro256++, one generator per word.
-
-    Source: D. Blackman, S. Vigna, "Scrambled Linear Pseudorandom Number Generators" (2021).
-    """
-    total = a + d
-    bits = (shift_left(total, 23) | shift_right(total, 41)) + a
-    e, f = c ^ a, d ^ b
-    return bits, a ^ f, b ^ e, e ^ shift_left(b, 17), shift_left(f, 45) | shift_right(f, 19)
-
-
 @inlined_kernel
 def _choose_at_random(layout: Layout, lanes: Lanes) -> None:
     """Uniform moves in the lanes of `wanted`, in other lanes none."""
     if lanes.code[CHOICE_CODE] != 0:
         call_code(lanes.code[CHOICE_CODE], lanes.half[0], lanes.values)
+    else:
+        _choose_without_code(layout, lanes, lanes.values)
+
+
+@inlined_kernel
+def _choose_without_code(layout: Layout, lanes: Lanes, values: U64) -> None:
+    if values.ndim == 2:  # a branch by an argument's dimensions alone is left out by numba
+        _choose_in_loops(layout, lanes)
+    elif popcount(load(lanes.active, 0)) <= MOST_BY_LANE:
+        choose_by_lane(layout, lanes)
     else:
         _choose_in_loops(layout, lanes)
 
@@ -105,7 +104,7 @@ def _choose_in_loops(layout: Layout, lanes: Lanes) -> None:
     planes = len(lanes.counter) // 3
     for role in range(len(layout.span) - 1):
         _count_legal(layout, lanes, role, planes)
-        bits = _draw_ranks(layout, lanes, role, planes)
+        bits = draw_ranks(layout, lanes, role, planes)
         _take_ranked(layout, lanes, role, planes, bits)
 
 
@@ -114,7 +113,7 @@ def _count_legal(layout: Layout, lanes: Lanes, role: int, planes: int) -> None:
     """Number of legal moves per lane in `counter[:planes]`, and of each group in `groups`."""
     counter, groups = lanes.counter, lanes.groups
     for plane in range(planes):
-        store(counter, plane, splat(NONE))
+        store(counter, plane, splat_like(counter, NONE))
     low, high = layout.span[role], layout.span[role + 1]
     for group in range((high - low + GROUP - 1) // GROUP):
         first, row = low + GROUP * group, 4 * group
@@ -122,7 +121,7 @@ def _count_legal(layout: Layout, lanes: Lanes, role: int, planes: int) -> None:
             _count_whole_group(layout, lanes, first, row)
         else:
             _count_rest(layout, lanes, first, high, row)
-        carry = splat(NONE)
+        carry = splat_like(counter, NONE)
         for plane in range(4):
             old, more = load(counter, plane), load(groups, row + plane)
             half = old ^ more
@@ -162,7 +161,8 @@ def _count_whole_group(layout: Layout, lanes: Lanes, first: int, row: int) -> No
 @kernel
 def _count_rest(layout: Layout, lanes: Lanes, first: int, high: int, row: int) -> None:
     """Number of legal ones among fewer than 8 moves."""
-    ones, twos, fours = splat(NONE), splat(NONE), splat(NONE)
+    none = splat_like(lanes.groups, NONE)
+    ones, twos, fours = none, none, none
     for move in range(first, high):
         carry = read(lanes.values, layout.legal[move])
         ones, carry = ones ^ carry, ones & carry
@@ -171,57 +171,7 @@ def _count_rest(layout: Layout, lanes: Lanes, first: int, high: int, row: int) -
     store(lanes.groups, row, ones)
     store(lanes.groups, row + 1, twos)
     store(lanes.groups, row + 2, fours)
-    store(lanes.groups, row + 3, splat(NONE))
-
-
-@kernel
-def _draw_ranks(layout: Layout, lanes: Lanes, role: int, planes: int) -> int:
-    """A uniform number below each lane's count, by rejection; the bits of the highest rank.
-
-    `counter` holds three groups of planes: the count (replaced by count - 1, the highest rank),
-    the mask of bits that a rank may have, and the rank.  A draw within the mask is accepted in
-    more than half of the cases, whatever the count.  Only the lanes of `wanted` draw, and only
-    the generators of words that have to: what a word draws does not depend on the other words.
-    """
-    counter, random = lanes.counter, lanes.random
-    _find_bounds(counter, planes)
-    bits = 0
-    while (layout.span[role + 1] - layout.span[role] - 1) >> bits > 0:
-        bits += 1
-    waiting = load(counter, planes) & load(lanes.wanted, role)
-    while any_lane(waiting):
-        a, b, c, d = load(random, 0), load(random, 1), load(random, 2), load(random, 3)
-        too_high = splat(NONE)
-        for plane in range(bits):
-            bit, a, b, c, d = _next_random(a, b, c, d)
-            bit &= load(counter, planes + plane)
-            too_high = select(bit ^ load(counter, plane), bit, too_high)
-            rank = load(counter, 2 * planes + plane)
-            store(counter, 2 * planes + plane, select(waiting, bit, rank))
-        words = busy_words(waiting)
-        store(random, 0, select(words, a, load(random, 0)))
-        store(random, 1, select(words, b, load(random, 1)))
-        store(random, 2, select(words, c, load(random, 2)))
-        store(random, 3, select(words, d, load(random, 3)))
-        waiting &= too_high
-    return bits
-
-
-@kernel
-def _find_bounds(counter: U64, planes: int) -> None:
-    """Counts to highest ranks, and the bits these need; ranks become 0 (see `_draw_ranks`)."""
-    borrow = splat(NONE)
-    for plane in range(planes):
-        borrow |= load(counter, plane)
-    for plane in range(planes):
-        old = load(counter, plane)
-        store(counter, plane, old ^ borrow)
-        borrow &= ~old
-    mask = splat(NONE)
-    for plane in range(planes - 1, -1, -1):
-        mask |= load(counter, plane)
-        store(counter, planes + plane, mask)
-        store(counter, 2 * planes + plane, splat(NONE))
+    store(lanes.groups, row + 3, splat_like(lanes.groups, NONE))
 
 
 @kernel
@@ -258,7 +208,7 @@ def _subtract(  # type: ignore[no-untyped-def] # numba infers a vector
     lanes: Lanes, row: int, rank: int, bits: int, undecided
 ):
     """Subtract a group's count from the ranks of undecided lanes; where there was a borrow."""
-    borrow = splat(NONE)
+    borrow = splat_like(lanes.counter, NONE)
     for plane in range(4):
         old, less = load(lanes.counter, rank + plane), load(lanes.groups, row + plane) & undecided
         differ = old ^ less

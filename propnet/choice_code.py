@@ -15,7 +15,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise, zip_longest
 
 from propnet.choice import GROUP
-from propnet.codegen import ZEROS, Writer
+from propnet.codegen import ZEROS, Form, Writer
+from propnet.layout import EXTRA_ROWS
 from propnet.network import Network
 
 MOST_MOVES = 150
@@ -26,28 +27,28 @@ _GROUPS_PER_FUNCTION = 12
 Planes = list[str]
 
 
-def write_choice(network: Network, width: int) -> Iterator[tuple[list[str], str]]:
+def write_choice(network: Network, form: Form) -> Iterator[tuple[list[str], str]]:
     """Role by role, the names of the functions in the order of their calls, and their assembly."""
-    for role in _roles(network, width):
+    for role in _roles(network, form):
         names, texts = zip(*role.functions(), strict=True)
         yield list(names), "".join(texts)
 
 
 def choice_slots(network: Network) -> int:
     """Slots that the functions need."""
-    return max(role.slots for role in _roles(network, 1))
+    return max(role.slots for role in _roles(network, Form(1, 1)))
 
 
-def _roles(network: Network, width: int) -> list[_Role]:
+def _roles(network: Network, form: Form) -> list[_Role]:
     spans = pairwise(network.move_span.tolist())
-    return [_Role(network, role, range(*span), width) for role, span in enumerate(spans)]
+    return [_Role(network, role, range(*span), form) for role, span in enumerate(spans)]
 
 
 class _Role:
     """Where a role's numbers are, and the functions that use them."""
 
-    def __init__(self, network: Network, role: int, moves: range, width: int) -> None:
-        self._network, self._role, self._width = network, role, width
+    def __init__(self, network: Network, role: int, moves: range, form: Form) -> None:
+        self._network, self._role, self._form = network, role, form
         self._groups = [moves[low : low + GROUP] for low in range(0, len(moves), GROUP)]
         self._bits = (len(moves) - 1).bit_length() if moves else 0
         self._counter = range(len(moves).bit_length())
@@ -56,7 +57,7 @@ class _Role:
         self.slots = self._undecided + 1 + 4 * len(self._groups)
         nodes = len(network.first) - 1
         self._random = range(nodes + 2, nodes + 6)
-        self._wanted = nodes + 6 + role
+        self._wanted = nodes + EXTRA_ROWS + role
 
     def functions(self) -> Iterator[tuple[str, str]]:
         """Name and assembly."""
@@ -77,7 +78,7 @@ class _Role:
 
     def _count(self, groups: range, name: str) -> str:
         """Add the number of legal moves in some groups to the counter."""
-        code = _Code(self._width)
+        code = _Code(self._form)
         counter = code.planes(self._counter) if groups.start else []
         for group in groups:
             count = code.count([self._legal(code, move) for move in self._groups[group]])
@@ -87,8 +88,8 @@ class _Role:
         return code.function(name)
 
     def _draw(self, name: str) -> str:
-        """A uniform number below each lane's count (see `propnet.choice._draw_ranks`)."""
-        code = _Code(self._width)
+        """A uniform number below each lane's count (see `propnet.ranks.draw_ranks`)."""
+        code = _Code(self._form)
         wanted = code.load("%rows", self._wanted)
         code.store(wanted, "%slots", self._undecided)
         if self._bits:
@@ -104,7 +105,7 @@ class _Role:
 
     def _take(self, groups: range, name: str) -> str:
         """Count the ranks down; where they fall below zero, make the move."""
-        code = _Code(self._width)
+        code = _Code(self._form)
         rank = code.planes(self._rank)
         undecided = code.load("%slots", self._undecided)
         for group in groups:
@@ -138,11 +139,7 @@ class _Role:
         code.label(end)
 
     def _legal(self, code: _Code, move: int) -> str:
-        literal = int(self._network.legal[move])
-        if literal >> 1 == 0:
-            return code.invert(ZEROS) if literal else code.emit("and", ZEROS, ZEROS)
-        row = code.load("%rows", literal >> 1)
-        return code.invert(row) if literal & 1 else row
+        return code.literal(int(self._network.legal[move]))
 
 
 class _Code(Writer):
@@ -258,7 +255,7 @@ class _Code(Writer):
         return ranks, random
 
     def _next_random(self, state: Planes) -> tuple[str, Planes]:
-        """Random bits and the generators' next state (see `propnet.choice._next_random`)."""
+        """Random bits and the generators' next state (see `propnet.ranks.next_random`)."""
         a, b, c, d = state
         total = self.emit("add", a, d)
         bits = self.emit("add", self._rotate(total, 23), a)

@@ -1,9 +1,10 @@
 """The network of a game as LLVM assembly: straight-line code over vectors of words.
 
 A function per chunk of the schedule, `void chunk(ptr rows, ptr slots)`, computes `width` words of
-its gates; `rows` are the `values` of `propnet.layout.Lanes`, 8 words a row, and slots are as wide.
-The entry, `void entry(i64 phase, ptr rows)`, calls the chunks of a phase in turn, each 8 / width
-times: chunk by chunk, so that its code and its rows are still in the cache the second time.  For
+its gates; `rows` are the `values` of `propnet.layout.Lanes`, 8 words a row or a single one, and
+slots are as wide.  The entry, `void entry(i64 phase, ptr rows)`, calls the chunks of a phase in
+turn until all words are computed:
+chunk by chunk, so that its code and its rows are still in the cache the second time.  For
 phase + HALF it leaves the second half of the lanes alone, if vectors are no wider than a half.
 `propnet.choice_code` writes the choice of moves in the same way.
 
@@ -16,23 +17,31 @@ Assembly is written as text: an object per instruction would take longer than LL
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from propnet.layout import HALF
+from propnet.layout import EXTRA_ROWS, HALF
 from propnet.network import Network
 from propnet.phases import COMMIT
 from propnet.schedule import REGISTER, ROW, SLOT, Chunk, Operation, Schedule
-from propnet.vectors import WORDS
 
 ENTRY = "entry"
-ROW_BYTES = 8 * WORDS
 ONES, ZEROS = "splat (i64 -1)", "zeroinitializer"
 
 
+class Form(NamedTuple):
+    """How code is written."""
+
+    words: int
+    """in a row: 8 for 512 lanes, 1 for 64"""
+    width: int
+    """how many of these are computed at once"""
+
+
 def write_chunk(
-    name: str, chunk: Chunk, phase: int, network: Network, schedule: Schedule, width: int
+    name: str, chunk: Chunk, phase: int, network: Network, schedule: Schedule, form: Form
 ) -> str:
     """The function of a chunk."""
-    writer = _GateWriter(network, schedule, width)
+    writer = _GateWriter(network, schedule, form)
     if phase == COMMIT:
         writer.read_lanes()
     for operation in chunk:
@@ -43,13 +52,22 @@ def write_chunk(
     return writer.function(name)
 
 
-def write_entry(addresses: Sequence[Sequence[int]], slots: int, width: int) -> str:
+def write_copies(name: str, moves: range, network: Network, form: Form) -> str:
+    """The function that copies where moves are legal to `propnet.layout.Lanes.legal`."""
+    writer = Writer(form)
+    first = len(network.first) - 1 + EXTRA_ROWS + len(network.roles)
+    for move in moves:
+        writer.store(writer.literal(int(network.legal[move])), "%rows", first + move)
+    return writer.function(name)
+
+
+def write_entry(addresses: Sequence[Sequence[int]], slots: int, form: Form) -> str:
     """The function that calls the chunks, given their addresses phase by phase."""
-    passes = range(WORDS // width)
-    lines = [f"%slots = alloca [{slots * WORDS} x i64], align {ROW_BYTES}"]
+    passes = range(form.words // form.width)
+    lines = [f"%slots = alloca [{slots * form.words} x i64], align {8 * form.words}"]
     for k in passes:
         for base in ("rows", "slots"):
-            lines.append(f"%{base}{k} = getelementptr i8, ptr %{base}, i64 {8 * width * k}")
+            lines.append(f"%{base}{k} = getelementptr i8, ptr %{base}, i64 {8 * form.width * k}")
     wholes, halves = dict(enumerate(addresses)), {HALF + p: a for p, a in enumerate(addresses)}
     cases = " ".join(f"i64 {phase}, label %phase{phase}" for phase in [*wholes, *halves])
     lines.append(f"switch i64 %phase, label %end [{cases}]")
@@ -64,18 +82,18 @@ def write_entry(addresses: Sequence[Sequence[int]], slots: int, width: int) -> s
     return f"define void @{ENTRY}(i64 %phase, ptr %rows) #0 {{\n{body}\nend:\nret void\n}}\n"
 
 
-def attributes(width: int) -> str:
+def attributes(form: Form) -> str:
     """What every module ends with; a CPU may otherwise prefer vectors narrower than its widest."""
-    return f'attributes #0 = {{ nounwind "min-legal-vector-width"="{64 * width}" }}\n'
+    return f'attributes #0 = {{ nounwind "min-legal-vector-width"="{64 * form.width}" }}\n'
 
 
 class Writer:
     """Writes the instructions of one function, one line each; vectors go by their names."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, form: Form) -> None:
         self.lines: list[str] = []
-        self.width = width
-        self.vector, self._align = f"<{width} x i64>", 8 * width
+        self.width, self._row_bytes = form.width, 8 * form.words
+        self.vector, self._align = f"<{form.width} x i64>", 8 * form.width
         self._names = 0
 
     def function(self, name: str) -> str:
@@ -95,6 +113,13 @@ class Writer:
         pointer = self._pointer(base, row)
         self.lines.append(f"store {self.vector} {value}, ptr {pointer}, align {self._align}")
 
+    def literal(self, literal: int) -> str:
+        """What a literal of the network says, from the row of its node."""
+        if literal >> 1 == 0:
+            return self.invert(ZEROS) if literal else self.emit("and", ZEROS, ZEROS)
+        row = self.load("%rows", literal >> 1)
+        return self.invert(row) if literal & 1 else row
+
     def emit(self, instruction: str, left: str, right: str) -> str:
         """`and`, `or`, `xor` ... of two vectors."""
         name = self.name()
@@ -112,13 +137,13 @@ class Writer:
 
     def _pointer(self, base: str, row: int) -> str:
         name = self.name()
-        self.lines.append(f"{name} = getelementptr i8, ptr {base}, i64 {row * ROW_BYTES}")
+        self.lines.append(f"{name} = getelementptr i8, ptr {base}, i64 {row * self._row_bytes}")
         return name
 
 
 class _GateWriter(Writer):
-    def __init__(self, network: Network, schedule: Schedule, width: int) -> None:
-        super().__init__(width)
+    def __init__(self, network: Network, schedule: Schedule, form: Form) -> None:
+        super().__init__(form)
         self._network, self._schedule = network, schedule
         self._values: dict[int, str] = {}
 

@@ -2,7 +2,8 @@
 
 `compile_in_background` returns at once.  When the code is there, its address is written to
 `Layout.code`, and kernels use it from the next position on (see `propnet.kernels.see_position`);
-until then, and where code isn't worth its price, they interpret the network.
+until then, and where code isn't worth its price, they interpret the network.  First comes the code
+for 512 lanes, which nobody can do without for long, then that for 64.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from propnet.choice_code import MOST_MOVES, choice_slots, write_choice
-from propnet.codegen import ENTRY, attributes, write_chunk, write_entry
-from propnet.layout import CHOICE_CODE, Layout
+from propnet.codegen import ENTRY, Form, attributes, write_chunk, write_copies, write_entry
+from propnet.layout import CHOICE_CODE, GATE_CODE, ONE_WORD, Layout
 from propnet.network import Network
+from propnet.phases import POSITION
 from propnet.schedule import CHUNK_EDGES, CODE_PHASES, Schedule, schedule
+from propnet.vectors import WORDS
 
 log = logging.getLogger(__name__)
 
@@ -69,34 +72,40 @@ class Target:
 
 def emit_objects(network: Network, target: Target, width: int = 0) -> Iterator[bytes]:
     """Object code for any machine, module by module (to look at, and to test)."""
-    width = width or target.width
+    form = Form(WORDS, width or target.width)
     plan = schedule(network, CHUNK_EDGES)
     machine = target.machine(network.edge_count <= MOST_EDGES_OPTIMISED)
     names = []
-    for _, functions, text in _modules(network, plan, width):
+    for _, functions, text in _modules(network, plan, form):
         names += functions
         yield machine.emit_object(llvm.parse_assembly(text))
-    entry = write_entry([range(len(names))], plan.slots, width) + attributes(width)
+    entry = write_entry([range(len(names))], plan.slots, form) + attributes(form)
     yield machine.emit_object(llvm.parse_assembly(entry))
 
 
-def _modules(network: Network, plan: Schedule, width: int) -> Iterator[tuple[int, list[str], str]]:
+def _modules(network: Network, plan: Schedule, form: Form) -> Iterator[tuple[int, list[str], str]]:
     """Phase, names of the functions, and assembly of some chunks at a time.
 
-    The choice of moves counts as the phase behind those of the gates.
+    The choice of moves counts as the phase behind those of the gates; 64 lanes, of which few are in
+    use, do without (see `propnet.choice_by_lane`).
     """
     for phase, chunks in enumerate(plan.phases):
         for low in range(0, len(chunks), CHUNKS_AT_A_TIME):
             some = chunks[low : low + CHUNKS_AT_A_TIME]
             names = [f"chunk{i}" for i in range(len(some))]
             functions = [
-                write_chunk(name, chunk, phase, network, plan, width)
+                write_chunk(name, chunk, phase, network, plan, form)
                 for name, chunk in zip(names, some, strict=True)
             ]
-            yield phase, names, "\n".join(functions) + attributes(width)
-    if len(network.legal) <= MOST_MOVES:
-        for names, text in write_choice(network, width):
-            yield CODE_PHASES, names, text + attributes(width)
+            yield phase, names, "\n".join(functions) + attributes(form)
+    if form.words == 1:
+        moves = range(len(network.legal))
+        for part in (moves[low : low + CHUNK_EDGES] for low in moves[::CHUNK_EDGES]):
+            text = write_copies("copies", part, network, form) + attributes(form)
+            yield POSITION, ["copies"], text
+    elif len(network.legal) <= MOST_MOVES:
+        for names, text in write_choice(network, form):
+            yield CODE_PHASES, names, text + attributes(form)
 
 
 class _Code:
@@ -114,9 +123,9 @@ class _Code:
         self._engines.append(engine)
         return [engine.get_function_address(name) for name in names]
 
-    def add_entry(self, addresses: list[list[int]], slots: int, width: int) -> int:
+    def add_entry(self, addresses: list[list[int]], slots: int, form: Form) -> int:
         """Compile the function that calls these functions; its address."""
-        (address,) = self.add(write_entry(addresses, slots, width) + attributes(width), [ENTRY])
+        (address,) = self.add(write_entry(addresses, slots, form) + attributes(form), [ENTRY])
         return address
 
     def release(self) -> None:
@@ -138,11 +147,11 @@ class Compilation:
 
     @property
     def ready(self) -> bool:
-        """Whether kernels run machine code from the next position on."""
+        """Whether kernels of 512 lanes run machine code from the next position on."""
         return bool(self._layout.code[0])
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until the thread ends (not longer than `seconds`); whether the code is there."""
+        """Wait until the thread ends (not longer than `seconds`); whether any code is there."""
         self._thread.join(seconds)
         return self.ready
 
@@ -154,29 +163,32 @@ class Compilation:
     def _run(self) -> None:
         started = time.perf_counter()
         try:
-            addresses = self._compile()
+            plan = schedule(self._network, CHUNK_EDGES)
+            for first, form in ((0, Form(WORDS, self.width)), (ONE_WORD, Form(1, 1))):
+                addresses = self._compile(plan, form)
+                if not addresses:
+                    return
+                seconds = time.perf_counter() - started
+                self.seconds = self.seconds or seconds
+                self._layout.code[first + GATE_CODE] = addresses[GATE_CODE]
+                self._layout.code[first + CHOICE_CODE] = addresses[CHOICE_CODE]
+                log.info("machine code after %.2f s, %d words wide", seconds, form.width)
         except (RuntimeError, OSError, MemoryError):  # LLVM's; the interpreter goes on
             log.exception("no machine code for this game")
-            return
-        if addresses:
-            self.seconds = time.perf_counter() - started
-            self._layout.code[:] = addresses
-            log.info("machine code after %.2f s, %d words wide", self.seconds, self.width)
 
-    def _compile(self) -> list[int]:
+    def _compile(self, plan: Schedule, form: Form) -> list[int]:
         """The entries for gates and choice (0: none), nothing where told to stop."""
-        network, width = self._network, self.width
-        plan = schedule(network, CHUNK_EDGES)
+        network = self._network
         code = _Code(self._target, network.edge_count <= MOST_EDGES_OPTIMISED)
         phases: list[list[int]] = [[] for _ in range(CODE_PHASES + 1)]
-        for phase, names, text in _modules(network, plan, width):
+        for phase, names, text in _modules(network, plan, form):
             if self._stop.is_set():
                 return []
             phases[phase] += code.add(text, names)
         *gates, choice = phases
-        entries = [code.add_entry(gates, plan.slots, width), 0]
+        entries = [code.add_entry(gates, plan.slots, form), 0]
         if choice:
-            entries[CHOICE_CODE] = code.add_entry([choice], choice_slots(network), width)
+            entries[CHOICE_CODE] = code.add_entry([choice], choice_slots(network), form)
         # the code lives as long as the array through which kernels find it
         weakref.finalize(self._layout.code, code.release).atexit = False
         return entries

@@ -11,9 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gdl.kernel_cache import inlined_kernel, kernel
-from propnet.layout import ALL, CHOICE_CODE, GATE_CODE, NONE, U64, Lanes, Layout
+from propnet.lane_bits import get_word, words_of
+from propnet.layout import ALL, CHOICE_CODE, GATE_CODE, NONE, ONE_WORD, U64, Lanes, Layout
 from propnet.phases import COMMIT, GOALS, POSITION, STEP
-from propnet.vectors import WORDS, any_lane, call_code, load, lowest_bit, read, select, splat, store
+from propnet.vectors import (
+    any_lane,
+    call_code,
+    load,
+    lowest_bit,
+    read,
+    select,
+    splat_like,
+    store,
+)
 
 _ONE = np.uint64(1)
 # Python's integers are literals to numba, which would compile the callee for each of them
@@ -33,7 +43,7 @@ def _sweep(layout: Layout, lanes: Lanes, phase: int) -> None:
 @kernel
 def _interpret(layout: Layout, values: U64, phase: int) -> None:
     for gate in range(layout.bounds[phase], layout.bounds[phase + 1]):
-        met = splat(ALL)
+        met = splat_like(values, ALL)
         for edge in range(layout.first[gate], layout.first[gate + 1]):
             met &= read(values, layout.inputs[edge])
         store(values, gate, met)
@@ -48,7 +58,7 @@ def _evaluate(layout: Layout, lanes: Lanes, phase: int) -> None:
     feedback = len(layout.feedback)
     for k in range(feedback):
         if layout.feedback_phase[k] == phase:
-            store(lanes.values, layout.first_feedback + k, splat(NONE))
+            store(lanes.values, layout.first_feedback + k, splat_like(lanes.values, NONE))
     _sweep(layout, lanes, phase)
     first = 0
     while first < feedback:
@@ -77,8 +87,9 @@ def _feed_back(layout: Layout, values: U64, phase: int, first: int, last: int) -
 @inlined_kernel
 def see_position(layout: Layout, lanes: Lanes) -> None:
     """Evaluate what follows from the fluents: terminal, legal moves, and what next needs."""
+    first = ONE_WORD if words_of(lanes.values) == 1 else 0
     for kind in (GATE_CODE, CHOICE_CODE):
-        lanes.code[kind] = layout.code[kind]
+        lanes.code[kind] = layout.code[first + kind]
     _evaluate(layout, lanes, _POSITION)
 
 
@@ -139,8 +150,8 @@ def read_goals(layout: Layout, lanes: Lanes, goals: NDArray[np.uint8]) -> None:
             continue
         store(row, 0, read(lanes.values, layout.goals[k]))
         role = layout.goal_role[k]
-        for word in range(WORDS):
-            bits = row[0, word]
+        for word in range(words_of(row)):
+            bits = get_word(row, 0, word)
             while bits != 0:
                 goals[role, 64 * word + lowest_bit(bits)] = value
                 bits &= bits - _ONE

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from propnet.vectors import rows
+from propnet.vectors import WORDS, rows
 
 if TYPE_CHECKING:  # what makes networks is nothing that kernels depend on
     from propnet.network import Network
@@ -27,9 +27,15 @@ NONE = np.uint64(0)
 
 GATE_CODE, CHOICE_CODE = 0, 1
 """Places in `code`."""
+ONE_WORD = 2
+"""Added to the place of machine code for vectors of one word."""
 
 HALF = 8
 """Added to the phase that machine code is called for where lanes from 256 on are not in use."""
+
+
+EXTRA_ROWS = 6
+"""Rows of lanes between those of the nodes and those of the roles."""
 
 
 class Layout(NamedTuple):
@@ -66,15 +72,19 @@ class Layout(NamedTuple):
     initial: U64
     """(state_words,) packed initial state"""
     code: I64
-    """(2,) addresses of machine code for the gates (see `propnet.codegen`) and for the choice of
-    moves (see `propnet.choice_code`), 0 while there is none"""
+    """(4,) addresses of machine code for the gates (see `propnet.codegen`) and for the choice of
+    moves (see `propnet.choice_code`), 0 while there is none; first for 512 lanes, then for 64"""
 
 
 class Lanes(NamedTuple):
-    """What 512 games need while they are played; contents change with every kernel call."""
+    """What 512 games need while they are played; contents change with every kernel call.
+
+    With one-word vectors, of 64 games, shapes are without WORDS (see `propnet.vectors`).
+    """
 
     values: U64
-    """(nodes + 6 + R, WORDS); behind the nodes are `active`, `restart`, `random` and `wanted`"""
+    """(nodes + EXTRA_ROWS + R, WORDS); behind the nodes are `active`, `restart`, `random` and
+    `wanted`, and of 64 lanes `legal`"""
     active: U64
     """(1, WORDS) lanes whose game goes on; a view of `values`"""
     restart: U64
@@ -86,11 +96,16 @@ class Lanes(NamedTuple):
     counter: U64
     """(3 * planes, WORDS) bit planes of the move choice: count, mask, rank"""
     groups: U64
-    """(4 * groups, WORDS) bit planes of the legal moves in each group of 8 of one role"""
+    """(4 * groups, WORDS) bit planes of the legal moves in each group of 8 of one role; of 64 lanes
+    (64 * words,) the legal moves of one role lane by lane, as bits"""
     wanted: U64
     """(R, WORDS) lanes in which a role's move is drawn at random; a view of `values`"""
+    legal: U64
+    """(M,) the lanes in which each move is legal, in vectors of one word; a view of `values`"""
     random: U64
     """(4, WORDS) state of the generators, one per word; a view of `values`"""
+    behind: I64
+    """(1,) numbers that all generators have not drawn yet but have to, see `propnet.few_lanes`"""
     block: U64
     """(64, WORDS) one 64 x 64 bit matrix per word"""
     code: I64
@@ -122,30 +137,43 @@ def layout_of(network: Network) -> Layout:
         feedback_phase=network.feedback_phase,
         feedback_stratum=network.feedback_stratum,
         initial=pack(network.initial[np.newaxis])[0],
-        code=np.zeros(2, np.int64),
+        code=np.zeros(4, np.int64),
     )
 
 
 def new_lanes(layout: Layout, seed: int) -> Lanes:
     """Working arrays for a layout; the random numbers follow from the seed."""
+    lanes = _new_lanes(layout, WORDS)
+    lanes.random[:] = np.random.Generator(np.random.PCG64(seed)).integers(
+        1, 2**64, size=lanes.random.shape, dtype=np.uint64
+    )
+    return lanes
+
+
+def new_few_lanes(layout: Layout) -> Lanes:
+    """The same for 64 lanes: vectors of one word; the generator is to be set."""
+    return _new_lanes(layout, 1)
+
+
+def _new_lanes(layout: Layout, words: int) -> Lanes:
     most = int(np.diff(layout.span).max())
     nodes = len(layout.first) - 1
-    values = rows(nodes + 6 + len(layout.span) - 1)
-    random = values[nodes + 2 : nodes + 6]
-    random[:] = np.random.Generator(np.random.PCG64(seed)).integers(
-        1, 2**64, size=random.shape, dtype=np.uint64
-    )
+    roles_end = nodes + EXTRA_ROWS + len(layout.span) - 1
+    values = rows(roles_end + (len(layout.legal) if words == 1 else 0), words)
+    groups = 4 * (-(-most // 8)) if words > 1 else 64 * state_words(most)
     return Lanes(
         values=values,
         active=values[nodes : nodes + 1],
         restart=values[nodes + 1 : nodes + 2],
-        ended=rows(1),
-        following=rows(layout.fluents),
-        counter=rows(3 * choice_planes(most)),
-        groups=rows(4 * (-(-most // 8))),
-        wanted=values[nodes + 6 :],
-        random=random,
-        block=rows(64),
+        ended=rows(1, words),
+        following=rows(layout.fluents, words),
+        counter=rows(3 * choice_planes(most), words),
+        groups=rows(groups, words),
+        wanted=values[nodes + EXTRA_ROWS : roles_end],
+        legal=values[roles_end:],
+        random=values[nodes + 2 : nodes + 6],
+        behind=np.zeros(1, np.int64),
+        block=rows(64, words),
         code=np.zeros(2, np.int64),
         half=np.zeros(1, np.int64),
     )

@@ -16,12 +16,12 @@ Vector = NDArray[np.uint64]
 
 def load(rows: Vector, row: int) -> Vector:
     """See `propnet.vectors.load`."""
-    return rows[_checked(rows, row)].copy()
+    return rows.reshape(len(rows), -1)[_checked(rows, row)].copy()
 
 
 def store(rows: Vector, row: int, value: Vector) -> None:
     """See `propnet.vectors.store`."""
-    rows[_checked(rows, row)] = value
+    rows.reshape(len(rows), -1)[_checked(rows, row)] = value
 
 
 def read(rows: Vector, literal: int) -> Vector:
@@ -39,6 +39,11 @@ def _checked(rows: Vector, row: int) -> int:
 def splat(word: np.uint64) -> Vector:
     """See `propnet.vectors.splat`."""
     return np.full(8, word, np.uint64)
+
+
+def splat_like(rows: Vector, word: np.uint64) -> Vector:
+    """See `propnet.vectors.splat_like`."""
+    return np.full(rows[0].size, word, np.uint64)
 
 
 def select(mask: Vector, one: Vector, other: Vector) -> Vector:

@@ -28,11 +28,12 @@ from ggp_agent.agents import Agent
 from ggp_agent.mind.tiny_game import TINY_GAME
 from ggp_agent.search.arrays import new_arrays
 from ggp_agent.search.exact.search import ExactSearch
+from ggp_agent.search.few_lanes import new_few
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.room import make_much_room, new_tree_for
 from ggp_agent.search.self_play import Searches, SelfPlay
 from ggp_agent.search.settings import settings_row
-from ggp_agent.search.simulation import Batch, simulate_batch
+from ggp_agent.search.simulation import NEVER, Batch, simulate_batches
 from ggp_agent.system.child_process import die_with_parent
 from ggp_agent.system.cores import cores
 from ggp_agent.tuning.self_adaptive import adaptive
@@ -78,7 +79,9 @@ def _compile_batches(game: CompiledModel) -> None:
     """Compile the one kernel that takes longer than all others, without running anything."""
     layout, lanes = game.layout, new_lanes(game.layout, seed=0)
     tree, arrays = new_tree_for(game, _AGENT), new_arrays(game, _AGENT, seed=0)
-    compile_for(simulate_batch, layout, lanes, tree, arrays, 0, Batch(1, 1, 1, 0))
+    few = new_few(layout, arrays)
+    batch = Batch(1, 1, 1, 0, 1, NEVER, 0)
+    compile_for(simulate_batches, layout, lanes, few, tree, arrays, 0, batch)
 
 
 def _warm_up_self_play(game: CompiledModel) -> None:
@@ -122,7 +125,7 @@ def _search_compiled_aside() -> Iterator[Callable[[], object]]:
 
     It gets the tiny game's network from a third one that does without compiled code.
     """
-    if is_kept(simulate_batch) or cores() < 2:
+    if is_kept(simulate_batches) or cores() < 2:
         yield lambda: None
         return
     plain = {**os.environ, "NUMBA_DISABLE_JIT": "1"}

@@ -44,6 +44,8 @@ class NewStates(NamedTuple):
     """(L, R) joint moves, every move by its number in its role"""
     keys: U64
     """(L,) hashes of `states`"""
+    ended: NDArray[np.bool_]
+    """(L,) whether it is the end of the game"""
 
 
 class Scratch(NamedTuple):
@@ -96,6 +98,7 @@ def new_arrays(game: CompiledModel, agent: Agent, seed: int, tags: int = 0) -> A
             states=np.zeros((LANES, words), np.uint64),
             joint=np.zeros((LANES, roles), np.int32),
             keys=np.zeros(LANES, np.uint64),
+            ended=np.zeros(LANES, np.bool_),
         ),
         played=new_played_moves(moves, roles, limit),
         greedy=new_greedy_lanes(roles),

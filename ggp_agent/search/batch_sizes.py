@@ -11,6 +11,8 @@ MANY = 64
 """Simulations in flight from which on some playouts may go on with the next batch."""
 ROLLOVER = 3
 """These are one in so many at most."""
+STRETCH = 0.0005
+"""Seconds for which a thread makes batches without looking at the clock, or at anything else."""
 
 
 class BatchSizes:
@@ -33,6 +35,14 @@ class BatchSizes:
         least = min(64, int(6400 / max(1.0, batches)))
         share = (1 + visits / self._doubling) / self._ramp
         return max(1, min(self._most, max(least, int(visits * share))))
+
+    def grows_at(self, slots: int) -> float:
+        """Visits of the root below which no more than so many simulations are in flight."""
+        if self._ramp == 0 or slots >= self._most:
+            return math.inf
+        # visits * (1 + visits / doubling) = ramp * (slots + 1)
+        share = 4 * self._ramp * (slots + 1) / self._doubling
+        return math.floor(2 * self._ramp * (slots + 1) / (1 + math.sqrt(1 + share)))
 
     def playouts(self, slots: int, playing: int) -> int:
         """Playouts per leaf: no more than the lanes allow, one while some go on from before."""

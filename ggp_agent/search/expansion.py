@@ -11,6 +11,7 @@ import numpy as np
 from ggp_agent.search.arrays import EVALUATIONS, Arrays
 from ggp_agent.search.blocks import words_of_moves
 from ggp_agent.search.descent import arrive, joint_hash, link
+from ggp_agent.search.few_lanes import FewLanes, arrays_of
 from ggp_agent.search.kernel import entry, kernel, part
 from ggp_agent.search.locks import STRUCTURE, acquire, publish, release_lock
 from ggp_agent.search.memory import NO_BLOCK, UNIT, allocate, put_int
@@ -22,7 +23,6 @@ from ggp_agent.search.nodes import (
     hash_of,
     recycle,
 )
-from ggp_agent.search.played_moves import write_column
 from ggp_agent.search.proofs import inherit, settle
 from ggp_agent.search.slots import MOVER, NODE, PICKS
 from ggp_agent.search.strategies import implicit_minimax
@@ -37,8 +37,10 @@ from ggp_agent.search.tree import (
     note_goals,
 )
 from propnet import kernels
+from propnet.lane_bits import has_lane, set_word, words_of
+from propnet.lane_states import save_column
 from propnet.layout import I32, Lanes, Layout
-from propnet.vectors import WORDS, any_lane, load, lowest_bit, splat, store
+from propnet.vectors import FEW, any_lane, load, lowest_bit, splat_like, store
 
 
 @kernel
@@ -63,7 +65,7 @@ def _compute_states(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, co
 @kernel
 def _see_moves(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, count: int) -> None:
     """The legal moves of lanes 0 to count - 1 (in `played.by_lane`), which of them are at the end
-    of the game (in `active`), the goals where there are any such, and the states' evaluations.
+    of the game (in `new.ended`), the goals where there are any such, and the states' evaluations.
 
     A state in which a role has no legal move (its rules are faulty) counts as the end.
     """
@@ -72,28 +74,26 @@ def _see_moves(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, count: 
         evaluate_states(lanes, arrays.evaluation, count)
     ended = kernels.read(lanes.values, layout.terminal)
     for role in range(len(layout.span) - 1):
-        some = splat(kernels.NONE)
+        some = splat_like(lanes.values, kernels.NONE)
         for move in range(layout.span[role], layout.span[role + 1]):
             legal = kernels.read(lanes.values, layout.legal[move])
             store(arrays.scratch.lanes, move, legal)
             some |= legal
         ended |= ~some
-    for word in range(WORDS):
+    for word in range(words_of(lanes.active)):
         inside = min(64, max(0, count - 64 * word))
-        lanes.active[0, word] = (
-            kernels.ALL if inside == 64 else (np.uint64(1) << np.uint64(inside)) - np.uint64(1)
-        )
+        here = kernels.ALL if inside == 64 else (np.uint64(1) << np.uint64(inside)) - np.uint64(1)
+        set_word(lanes.active, 0, word, here)
     store(lanes.active, 0, load(lanes.active, 0) & ended)
     if any_lane(load(lanes.active, 0)):
         kernels.read_goals(layout, lanes, arrays.played.goals)
+    for lane in range(count):
+        arrays.new.ended[lane] = has_lane(lanes.active, lane)
     moves = len(layout.legal)
     for column in range(arrays.played.by_lane.shape[1]):
-        inside = min(64, moves - 64 * column)
-        for i in range(inside):
-            store(lanes.block, i, load(arrays.scratch.lanes, 64 * column + i))
-        for i in range(inside, 64):
-            store(lanes.block, i, splat(kernels.NONE))
-        write_column(lanes.block, arrays.played.by_lane, column, 0, count)
+        first, inside = 64 * column, min(64, moves - 64 * column)
+        by_lane = arrays.played.by_lane
+        save_column(arrays.scratch.lanes, first, inside, lanes.block, by_lane, column, count)
 
 
 @part
@@ -134,14 +134,14 @@ def _list_moves(layout: Layout, tree: Tree, arrays: Arrays, node: int, lane: int
 
 
 @part
-def _open_node(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, lane: int) -> int:
+def _open_node(layout: Layout, tree: Tree, arrays: Arrays, lane: int) -> int:
     """A new node for the state in a lane, whose hash is not in the tree; NO_NODE without room."""
     node = add_node(tree, arrays.new.states, lane, arrays.new.keys[lane])
     if node == NO_NODE:
         return NO_NODE
     if implicit_minimax.is_used(tree, arrays):
         implicit_minimax.enter(tree, arrays, node, lane)
-    if (lanes.active[0, lane >> 6] >> np.uint64(lane & 63)) & np.uint64(1):
+    if arrays.new.ended[lane]:
         tree.nodes[node].kind = TERMINAL
         for role in range(len(tree.best)):
             tree.scores[node, role, :] = arrays.played.goals[role, lane]
@@ -164,7 +164,7 @@ def open_root(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays) -> int:
         kernels.load_states(layout, lanes, arrays.new.states, 1)
         _see_moves(layout, lanes, tree, arrays, 1)
         if node == NO_NODE:
-            node = _open_node(layout, lanes, tree, arrays, 0)
+            node = _open_node(layout, tree, arrays, 0)
         if node != NO_NODE and tree.nodes[node].moves == NO_BLOCK:
             _list_moves(layout, tree, arrays, node, 0)
     return node
@@ -180,7 +180,7 @@ def open_states(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, nodes:
     _see_moves(layout, lanes, tree, arrays, len(nodes))
     for k in range(len(nodes)):
         arrays.new.keys[k] = hash_of(arrays.new.states, k)
-        nodes[k] = _open_node(layout, lanes, tree, arrays, k)
+        nodes[k] = _open_node(layout, tree, arrays, k)
 
 
 @part
@@ -197,13 +197,24 @@ def _inherit(tree: Tree, arrays: Arrays, slot: int, level: int, node: int) -> No
 
 
 @kernel
-def expand(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, new: int) -> int:
+def _look_at_states(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, new: int) -> None:
+    """Compute the states to which `new` simulations have come, and what there is to know."""
+    _compute_states(layout, lanes, tree, arrays, new)
+    _see_moves(layout, lanes, tree, arrays, new)
+
+
+@kernel
+def expand(
+    layout: Layout, lanes: Lanes, few: FewLanes, tree: Tree, arrays: Arrays, new: int
+) -> int:
     """Look at the states that `new` simulations have come to; adds those that are not known.
 
     Returns how many simulations are on known ground and may go on; `waiting[0]` has them.
     """
-    _compute_states(layout, lanes, tree, arrays, new)
-    _see_moves(layout, lanes, tree, arrays, new)
+    if new <= FEW:
+        _look_at_states(layout, few.lanes, tree, arrays_of(few, arrays), new)
+    else:
+        _look_at_states(layout, lanes, tree, arrays, new)
     arrays.totals[EVALUATIONS] += 1
     for k in range(new):
         arrays.new.keys[k] = hash_of(arrays.new.states, k)
@@ -217,7 +228,7 @@ def expand(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, new: int) -
         node = find_node(tree, arrays.new.states, k, arrays.new.keys[k])
         known = node != NO_NODE
         if not known:
-            node = _open_node(layout, lanes, tree, arrays, k)
+            node = _open_node(layout, tree, arrays, k)
         if node != NO_NODE:
             level = arrays.slots.depth[slot] - 1
             if not known and arrays.options.solver:

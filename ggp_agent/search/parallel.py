@@ -18,14 +18,11 @@ from ggp_agent.agents import Agent
 from ggp_agent.search.locks import SHARED
 from ggp_agent.search.native import NativeSearch
 from ggp_agent.search.room import is_short, make_much_room
-from ggp_agent.search.search_thread import SearchThread
+from ggp_agent.search.search_thread import JOIN, SearchThread
 from ggp_agent.search.settings import F32
 from ggp_agent.search.stopping import Interrupted, Progress, stop_reasons
 from ggp_agent.search.trace import Trace, of_threads
 from ggp_agent.system.cores import cores
-
-JOIN = 512
-"""Visits of the root from which on there is work for more than one thread."""
 
 
 def threads_of(agent: Agent) -> int:
@@ -149,8 +146,15 @@ class Crew:
             self._simulations += new
         return thread.playing + new
 
-    def after_batch(self, progress: Progress) -> None:
-        """A thread has simulated a batch: say how far all of them have come."""
+    @property
+    def is_alone(self) -> bool:
+        """Whether the others have not come yet."""
+        return not self._are_several
+
+    def after_batches(self, progress: Progress, more: int) -> None:
+        """A thread has simulated what it was about to, and so many `more`, if it is alone."""
+        if more:
+            self._simulations += more
         progress.simulations = self._simulations
 
 

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.memory import put_float, put_int
 from propnet import kernels
-from propnet.layout import ALL, I32, NONE, U64, Lanes, Layout
-from propnet.vectors import LANES, any_lane, load, lowest_bit, rows, splat, store
+from propnet.lane_states import save_column
+from propnet.layout import I32, NONE, U64, Lanes, Layout
+from propnet.vectors import LANES, any_lane, load, lowest_bit, rows, splat_like, store
 
 if TYPE_CHECKING:
     from ggp_agent.search.arrays import Arrays
@@ -66,11 +67,28 @@ def highest(numbers: I32, count: int) -> int:
     return most
 
 
+@part
+def _next_made(values: U64, first: int, move: int, moves: int) -> int:
+    """A move from `move` on before which none was made; in one word, 8 are looked at at once."""
+    if values.ndim == 1:
+        while move + 8 <= moves:
+            some = NONE
+            for i in range(8):
+                some |= values[np.uint64(first + move + i)]
+            if some != NONE:
+                break
+            move += 8
+    return move
+
+
 @kernel
 def note_moves(layout: Layout, lanes: Lanes, played: PlayedMoves) -> None:
     """Count the moves that were just chosen in the active lanes."""
-    active, moves = load(lanes.active, 0), len(layout.legal)
-    for move in range(moves):
+    active, moves, move = load(lanes.active, 0), len(layout.legal), -1
+    while True:
+        move = _next_made(lanes.values, layout.first_move, move + 1, moves)
+        if move == moves:
+            return
         carry = load(lanes.values, layout.first_move + move) & active
         plane = 0
         while any_lane(carry):
@@ -92,7 +110,7 @@ def keep_goals(layout: Layout, lanes: Lanes, goal_bits: U64) -> None:
     Values come in rising order, so that the highest of those that hold is what stays.
     """
     for row in range((len(layout.span) - 1) * GOAL_BITS):
-        store(goal_bits, row, splat(kernels.NONE))
+        store(goal_bits, row, splat_like(goal_bits, kernels.NONE))
     for k in range(len(layout.goals)):
         holds = kernels.read(lanes.values, layout.goals[k])
         row = layout.goal_role[k] * GOAL_BITS
@@ -117,18 +135,6 @@ def forget_moves(layout: Layout, lanes: Lanes, played: PlayedMoves) -> None:
 
 
 @kernel
-def write_column(block: U64, by_lane: U64, column: int, first: int, lanes: int) -> None:
-    """64 sets of lanes, one per move, as sets of moves per lane: one word for each lane.
-
-    `block` (64, 8), which is used up; `by_lane` has the lanes from row `first` on, of which only
-    `lanes` are written.
-    """
-    kernels.transpose(block)
-    for lane in range(lanes):
-        by_lane[first + lane, column] = block[lane & 63, lane >> 6]
-
-
-@kernel
 def sort_by_lane(layout: Layout, lanes: Lanes, played: PlayedMoves, count: int) -> None:
     """Bring what the planes hold into `by_lane`, plane by plane, for the first `count` lanes."""
     block, moves = lanes.block, len(layout.legal)
@@ -136,12 +142,12 @@ def sort_by_lane(layout: Layout, lanes: Lanes, played: PlayedMoves, count: int) 
         low, high = 64 * column, min(64 * column + 64, moves)
         played.most_in_use[column] = highest(played.in_use[low:high], high - low)
         for plane in range(played.most_in_use[column]):
+            first = plane * moves
             for move in range(low, high):
-                in_use = splat(ALL if played.in_use[move] > plane else NONE)
-                store(block, move - low, load(played.planes, plane * moves + move) & in_use)
-            for i in range(high - low, 64):
-                store(block, i, splat(NONE))
-            write_column(block, played.by_lane, column, plane * LANES, count)
+                if played.in_use[move] <= plane:
+                    store(played.planes, first + move, splat_like(block, NONE))
+            by_lane = played.by_lane[plane * LANES : (plane + 1) * LANES]
+            save_column(played.planes, first + low, high - low, block, by_lane, column, count)
 
 
 @part

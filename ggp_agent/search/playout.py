@@ -6,8 +6,6 @@ in flight, playouts that take much longer than the others go on with the next ba
 
 from __future__ import annotations
 
-import numpy as np
-
 from ggp_agent.search.arrays import TRANSITIONS, Arrays
 from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.played_moves import highest, keep_goals, note_moves
@@ -15,6 +13,7 @@ from ggp_agent.search.slots import AT_LEAF, PLAYED, PLAYING
 from ggp_agent.search.strategies import dispatch
 from ggp_agent.search.tree import NO_NODE, OPEN, Tree, copy_state
 from propnet import kernels
+from propnet.lane_bits import add_lane, has_lane, remove_lane
 from propnet.layout import I32, Lanes, Layout
 from propnet.vectors import any_lane, load, popcount, store
 
@@ -38,7 +37,7 @@ def _load_leaves(
         for lane in range(slot * playouts, (slot + 1) * playouts):
             copy_state(arrays.new.states, lane, slots.states, slot)
             if goes_on:
-                lanes.active[0, lane >> 6] |= np.uint64(1) << np.uint64(lane & 63)
+                add_lane(lanes.active, 0, lane)
                 some = True
     if some:
         kernels.load_states(layout, lanes, arrays.new.states, simulations * playouts)
@@ -51,7 +50,7 @@ def _cut_off(lanes: Lanes, lengths: I32, simulations: int, playouts: int, length
     for slot in range(simulations):
         if lengths[slot] >= length:
             for lane in range(slot * playouts, (slot + 1) * playouts):
-                lanes.active[0, lane >> 6] &= ~(np.uint64(1) << np.uint64(lane & 63))
+                remove_lane(lanes.active, 0, lane)
 
 
 @kernel
@@ -124,7 +123,5 @@ def play_out(
     stage = arrays.slots.stage
     for slot in range(simulations):
         if stage[slot] == AT_LEAF or stage[slot] == PLAYING:
-            lane = slot * playouts
-            active = (lanes.active[0, lane >> 6] >> np.uint64(lane & 63)) & np.uint64(1)
-            stage[slot] = PLAYING if active else PLAYED
+            stage[slot] = PLAYING if has_lane(lanes.active, slot * playouts) else PLAYED
     return some

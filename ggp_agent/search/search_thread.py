@@ -16,12 +16,13 @@ import numpy as np
 from forward_model.compiled import CompiledModel
 from ggp_agent.agents import Agent
 from ggp_agent.search.arrays import DEEPEST, EDGES, TRANSITIONS, beside, new_arrays
-from ggp_agent.search.batch_sizes import MANY, ROLLOVER, BatchSizes
+from ggp_agent.search.batch_sizes import MANY, ROLLOVER, STRETCH, BatchSizes
+from ggp_agent.search.few_lanes import new_few
 from ggp_agent.search.final import RootMove
 from ggp_agent.search.room import bytes_in_use, new_tree_for
 from ggp_agent.search.root import root_moves
 from ggp_agent.search.settings import F64, FixedSettings, Tuner, heads
-from ggp_agent.search.simulation import Batch, simulate_batch
+from ggp_agent.search.simulation import NEVER, Batch, simulate_batches
 from ggp_agent.search.stopping import Progress, StopReason, is_to_stop, seconds_left
 from ggp_agent.search.trace import Trace
 from ggp_agent.search.tree import NO_NODE, RECYCLED, USED, Tree
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 MAX_VISITS = 2**30
 """Visits are counted in 32 bits; nobody learns from more."""
+JOIN = 512
+"""Visits of the root from which on there is work for more than one thread."""
 
 
 class SearchThread:
@@ -60,11 +63,12 @@ class SearchThread:
         self._root, self._is_open = NO_NODE, True
         if first is not None:
             self._arrays = beside(self._arrays, first._arrays)
+        self._few = new_few(self._layout, self._arrays)
         settings = self._arrays.settings
         self._free, self._rewarded = heads(settings.free), heads(settings.rewarded)
         self._reward_weights, self._reward_totals = heads(settings.weights), heads(settings.totals)
         self._weights = heads(np.zeros(LANES, np.int32))
-        self._batch = Batch(0, 1, 1, 0)
+        self._batch = Batch(0, 1, 1, 0, 1, NEVER, role)
         self._batch_seconds = self._finish_seconds = self._seconds = 0.0
         self._playing = self._move_weight = 0
         self._move_totals = np.zeros(len(game.moves))
@@ -147,10 +151,15 @@ class SearchThread:
                 slots = crew.before_batch(self, slots)
             playouts = self._sizes.playouts(slots, self._playing)
             rolls_over = playouts == 1 and slots >= MANY
-            self.simulate(slots, playouts, slots // ROLLOVER if rolls_over else 0)
-            self._note_batch(progress)
+            repeats = 1
+            if slots < MANY and self.tuner.is_fixed and (crew is None or crew.is_alone):
+                repeats = self._repeats(slots, seconds_left(reasons, progress), budget)
+            batches = self.simulate(
+                slots, playouts, slots // ROLLOVER if rolls_over else 0, repeats
+            )
+            self._note_batches(progress, batches)
             if crew is not None:
-                crew.after_batch(progress)
+                crew.after_batches(progress, (batches - 1) * slots)
         if self._playing:
             self.finish()
             self._finish_seconds = time.monotonic() - progress.now
@@ -171,19 +180,33 @@ class SearchThread:
         now, is_open = time.monotonic(), self.is_worth_it()
         return Progress(now, self._seconds, estimate, self._simulations, is_open)
 
-    def _note_batch(self, progress: Progress) -> None:
-        """We are a batch further; small ones are over so soon that what is done here counts."""
+    def _repeats(self, slots: int, available: float, budget: int) -> int:
+        """How many batches of so many simulations may follow one another in one call.
+
+        What happens between small batches would take longer than these.
+        """
+        if not self._batch_seconds or self._playing:
+            return 1
+        repeats = int(min(STRETCH, available / 4) / self._batch_seconds)
+        if budget:
+            repeats = min(repeats, (budget - self._simulations) // slots)
+        return max(1, repeats)
+
+    def _note_batches(self, progress: Progress, batches: int) -> None:
+        """We are so many batches further; small ones take no longer than what is done here."""
         now = time.monotonic()
-        self._batch_seconds = seconds = now - progress.now
-        self._seconds += seconds
+        self._seconds += now - progress.now
+        self._batch_seconds = seconds = (now - progress.now) / batches
         progress.now, progress.seconds, progress.simulations = now, self._seconds, self._simulations
         progress.next_seconds = seconds + self._finish_seconds
         progress.is_open = self.is_worth_it()
 
-    def simulate(self, slots: int, playouts: int = 1, rollover: int = 0) -> None:
+    def simulate(self, slots: int, playouts: int = 1, rollover: int = 0, repeats: int = 1) -> int:
         """Have so many simulations in flight: ask for parameters, simulate, tell the rewards.
 
-        At most `rollover` playouts are not over then, and go on with the next batch.
+        At most `rollover` playouts are not over then, and go on with the next batch.  Returns how
+        many such batches there have been: up to `repeats`, which is 1 unless the tuner is fixed and
+        nothing rolls over; no more once other things are to be decided.
         """
         tuner, new, share = self.tuner, max(0, slots - self._playing), 1
         if new:
@@ -195,19 +218,30 @@ class SearchThread:
             tuner.ask(self._free[rows], weights, self._arrays.settings.values)
         if tuner.watches_batches:
             tuner.ask_batch(self._arrays.settings.of_batch)
-        batch = new, share, playouts, rollover
+        until = NEVER
+        if repeats > 1:
+            others_join = JOIN if self._visits < JOIN else NEVER
+            until = int(min(others_join, self._sizes.grows_at(slots)))
+        batch = new, share, playouts, rollover, repeats, until, self._role
         if batch != self._batch:
             self._batch = Batch(*batch)
-        completed, rewarded, self._visits = simulate_batch(
-            self._layout, self._lanes, self._tree, self._arrays, self._root, self._batch
+        batches, completed, rewarded, self._visits = simulate_batches(
+            self._layout,
+            self._lanes,
+            self._few,
+            self._tree,
+            self._arrays,
+            self._root,
+            self._batch,
         )
         self._playing += new - completed
-        self._simulations += new
-        self._playouts += new * playouts
+        self._simulations += batches * new
+        self._playouts += batches * new * playouts
         totals = self._reward_totals[rewarded]
         tuner.tell(self._rewarded[rewarded], totals, self._reward_weights[rewarded])
         if tuner.watches_batches:
             self._tell_sums(totals.sum(axis=0), completed)
+        return batches
 
     def _tell_sums(self, totals: F64, weight: int) -> None:
         """Tell what a batch brought, and count it for the move."""

@@ -24,12 +24,13 @@ from ggp_agent.parameters import Scope
 from ggp_agent.search.arrays import Arrays, new_arrays
 from ggp_agent.search.blocks import entries
 from ggp_agent.search.expansion import open_states
+from ggp_agent.search.few_lanes import new_few
 from ggp_agent.search.final import LEAST_SHARE
 from ggp_agent.search.kernel import entry
 from ggp_agent.search.memory import NO_BLOCK, ORDERS, UNIT, get_float, get_int
 from ggp_agent.search.random_numbers import random_below
 from ggp_agent.search.settings import F32, own_values
-from ggp_agent.search.simulation import Batch, simulate_batch
+from ggp_agent.search.simulation import NEVER, Batch, simulate_batches
 from ggp_agent.search.strategies import dispatch
 from ggp_agent.search.strategies.evaluation import learn
 from ggp_agent.search.strategies.move_history import new_move_history
@@ -135,6 +136,7 @@ class SelfPlay:
         self._game, self._layout = game, game.layout
         self._lanes = new_lanes(self._layout, seed)
         self._arrays = new_arrays(game, agent, seed, tags=1)
+        self._few = new_few(self._layout, self._arrays)
         words, moves = len(self._layout.initial) + 1, len(self._layout.legal)
         best = np.array([round(100 * reward) for reward in game.best_rewards], np.uint8)
         nodes = simulations + 4 * LANES
@@ -193,14 +195,16 @@ class SelfPlay:
         nodes, count = searches.nodes, len(searches.nodes)
         arrays = self._arrays._replace(history=self._histories[searches.history])
         group = max(1, min(MOST_IN_FLIGHT, LANES // count, simulations // LEAST_BATCHES))
-        batch = Batch(count * group, group, 1, 0)
+        batch = Batch(count * group, group, 1, 0, 1, NEVER, 0)
         arrays.slots.root[: count * group] = np.repeat(nodes, group)
         arrays.settings.values[:count] = searches.settings[:, np.newaxis]
         for _ in range(max(1, simulations // group)):
             begun = time.monotonic()
             if begun + self.batch_seconds > deadline or not self._has_room(count * group):
                 break
-            simulate_batch(self._layout, self._lanes, self._tree, arrays, int(nodes[0]), batch)
+            simulate_batches(
+                self._layout, self._lanes, self._few, self._tree, arrays, int(nodes[0]), batch
+            )
             self.batch_seconds = time.monotonic() - begun
         picks = np.zeros((count, len(self._game.moves)), np.int32)
         pick_moves(self._layout, self._tree, arrays, nodes, searches.at_random, picks)

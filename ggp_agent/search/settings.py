@@ -106,14 +106,14 @@ def add_rewards(settings: Settings, slot: int, rewards: F32, rewarded: int) -> i
 
 
 @part
-def free_rows(settings: Settings, rewarded: int) -> None:
-    """List the rows that are free once what so many brought is known."""
+def free_rows(settings: Settings, rewarded: int, anew: bool) -> None:
+    """Free the rows of which what they brought is known; list those that are free `anew`."""
     for place in range(rewarded):
         row = settings.rewarded[place]
         settings.place[row] = NOWHERE
         settings.left[row] -= settings.weights[place]
     free = 0
-    for row in range(len(settings.left)):
+    for row in range(len(settings.left) if anew else 0):
         if settings.left[row] == 0:
             settings.free[free] = row
             free += 1
@@ -128,6 +128,10 @@ class Tuner(Protocol):
 
         Else its values for batches are those that it gave when the state was entered.
         """
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether it has the same values for all simulations, whatever it is told."""
 
     def share(self, count: int) -> int:
         """How many of `count` new simulations are to share a row."""
@@ -171,6 +175,7 @@ class FixedSettings:
     """The `Tuner` that does not tune: an agent's own values for all roles."""
 
     watches_batches = False
+    is_fixed = True
 
     def __init__(self, agent: Agent) -> None:
         self._row = settings_row(agent)

@@ -52,6 +52,8 @@ class Slots(NamedTuple):
     """(2, B) slots whose simulations are on their way down, and of those at a new state"""
     idle: I32
     """(B,) the slots that are idle, in order, and then those that were before"""
+    bound: I32
+    """(1,) slots up to the last one that is in use"""
 
 
 def new_slots(most: int, limit: int, roles: int, state_words: int) -> Slots:
@@ -68,6 +70,7 @@ def new_slots(most: int, limit: int, roles: int, state_words: int) -> Slots:
         rewards=np.zeros((most, roles), np.float32),
         waiting=np.zeros((2, most), np.int32),
         idle=np.arange(most, dtype=np.int32),
+        bound=np.zeros(1, np.int32),
     )
 
 
@@ -77,29 +80,37 @@ def begin_simulations(slots: Slots, settings: Settings, count: int, share: int) 
 
     Returns how many slots there are up to the last one that is in use.
     """
+    bound = slots.bound[0]
     for i in range(count):
         slots.stage[slots.idle[i]] = SELECTING
+        bound = max(bound, slots.idle[i] + 1)
     give_rows(settings, slots.idle, count, share)
-    last = len(slots.stage)
-    while last > 0 and slots.stage[last - 1] == IDLE:
-        last -= 1
-    return last
+    slots.bound[0] = bound
+    return bound
 
 
 @part
-def end_simulations(slots: Slots, settings: Settings) -> tuple[int, int]:
+def end_simulations(slots: Slots, settings: Settings, begun: int) -> tuple[int, int]:
     """Sum up what the completed simulations brought; list all slots that are idle then.
 
-    Returns how many simulations these are, and how many rows of settings they had.
+    `begun` is how many simulations of the batch are new.  Returns how many are completed, and how
+    many rows of settings these had.
     """
-    completed, rewarded, idle = 0, 0, 0
-    for slot in range(len(slots.stage)):
+    completed, rewarded, bound = 0, 0, slots.bound[0]
+    slots.bound[0] = 0
+    for slot in range(bound):
         if slots.stage[slot] == COMPLETED:
             slots.stage[slot] = IDLE
             rewarded = add_rewards(settings, slot, slots.rewards, rewarded)
             completed += 1
-        if slots.stage[slot] == IDLE:
-            slots.idle[idle] = slot
-            idle += 1
-    free_rows(settings, rewarded)
+        elif slots.stage[slot] != IDLE:
+            slots.bound[0] = slot + 1
+    whole = completed == bound and begun == bound  # the lists were and are those of all
+    if not whole:
+        idle = 0
+        for slot in range(len(slots.stage)):
+            if slots.stage[slot] == IDLE:
+                slots.idle[idle] = slot
+                idle += 1
+    free_rows(settings, rewarded, not whole)
     return completed, rewarded

@@ -75,6 +75,11 @@ class SelfAdaptive:
         """See `Tuner.watches_batches`."""
         return self._batch is not None or self._move is not None
 
+    @property
+    def is_fixed(self) -> bool:
+        """See `Tuner.is_fixed`."""
+        return False
+
     def watch(self, trace: Callable[[], Trace]) -> None:
         """Where tuners may see how long simulated games are."""
         for facts in self._facts:

@@ -16,6 +16,7 @@ from ggp_agent.agents import Agent
 from ggp_agent.parameters import Parameter, declare
 from ggp_agent.search.candidates import Candidates
 from ggp_agent.search.kernel import part
+from ggp_agent.search.played_moves import sort_by_lane
 from ggp_agent.search.strategies import (
     gibbs,
     grave,
@@ -27,7 +28,7 @@ from ggp_agent.search.strategies import (
 )
 from ggp_agent.search.strategies.plain import PlainPlayout, PlainSelection
 from ggp_agent.search.tree import Tree
-from propnet.layout import Lanes, Layout
+from propnet.layout import I32, Lanes, Layout
 
 if TYPE_CHECKING:
     from ggp_agent.search.arrays import Arrays
@@ -181,14 +182,23 @@ def learn_from_path(tree: Tree, arrays: Arrays, slot: int) -> None:
 
 
 @part
-def learn_from_playouts(
-    layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, simulations: int, playouts: int
+def learn_from_lanes(
+    layout: Layout, lanes: Lanes, arrays: Arrays, locks: I32, simulations: int, playouts: int
 ) -> None:
-    """Learn from the moves of playouts that are over."""
+    """Learn from the moves of all playouts that are over; sort them by lane for who wants it."""
     if arrays.options.history:
-        move_history.learn_from_playouts(layout, lanes, arrays, tree.locks)
+        move_history.learn_from_playouts(layout, lanes, arrays, locks)
     if arrays.options.selection == GRAVE:
-        grave.learn_from_playouts(layout, lanes, tree, arrays, simulations, playouts)
+        sort_by_lane(layout, lanes, arrays.played, simulations * playouts)
+
+
+@part
+def learn_from_playouts(
+    layout: Layout, tree: Tree, arrays: Arrays, simulations: int, playouts: int
+) -> None:
+    """Learn from the moves of each playout that is over, sorted by lane."""
+    if arrays.options.selection == GRAVE:
+        grave.learn_from_playouts(layout, tree, arrays, simulations, playouts)
 
 
 def forget_after_move(layout: Layout, arrays: Arrays) -> None:

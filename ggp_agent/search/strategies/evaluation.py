@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp_agent.search.kernel import kernel
+from propnet.lane_bits import get_word
 from propnet.layout import Lanes
 from propnet.vectors import LANES, lowest_bit
 
@@ -61,7 +62,7 @@ def evaluate_states(lanes: Lanes, evaluation: Evaluation, count: int) -> None:
             if weight == np.float32(0.0):
                 continue
             for word in range(words):
-                bits = lanes.values[1 + fluent, word]
+                bits = get_word(lanes.values, 1 + fluent, word)
                 while bits != np.uint64(0):
                     values[role, 64 * word + lowest_bit(bits)] += weight
                     bits &= bits - np.uint64(1)

@@ -24,7 +24,7 @@ from ggp_agent.search.strategies.plain import PlainPlayout
 from propnet import kernels
 from propnet.choice import CHANCE_PLANES
 from propnet.layout import Lanes, Layout
-from propnet.vectors import any_lane, load, splat, store
+from propnet.vectors import any_lane, load, splat_like, store
 
 if TYPE_CHECKING:
     from ggp_agent.search.arrays import Arrays
@@ -63,11 +63,11 @@ def _accept(lanes: Lanes, arrays: Arrays, layout: Layout, move: int, weight: flo
     chance = round(weight * (1 << CHANCE_PLANES))
     first = waiting - 1 - CHANCE_PLANES
     if chance >> CHANCE_PLANES:
-        store(masks, waiting - 1, splat(kernels.ALL))
+        store(masks, waiting - 1, splat_like(masks, kernels.ALL))
     else:
         for bit in range(CHANCE_PLANES):
             row = kernels.ALL if (chance >> bit) & 1 else kernels.NONE
-            store(masks, first + bit, splat(row))
+            store(masks, first + bit, splat_like(masks, row))
         kernels.draw_lanes(lanes, masks[first : waiting - 1], masks[waiting - 1 : waiting])
     taken = drawn & load(masks, waiting - 1)
     store(arrays.scratch.lanes, move, load(arrays.scratch.lanes, move) | taken)

@@ -24,7 +24,7 @@ from ggp_agent.search.candidates import Candidates
 from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.memory import NO_BLOCK, UNIT, get_float, get_int, prefetch, put_float
 from ggp_agent.search.plain_tree import Average, JointMove, Node, Position, Values
-from ggp_agent.search.played_moves import list_playout, sort_by_lane
+from ggp_agent.search.played_moves import list_playout
 from ggp_agent.search.roots import root_of_log
 from ggp_agent.search.scoring import add_pair, score_grave
 from ggp_agent.search.slots import AMAF_TABLE, PLAYED
@@ -32,7 +32,7 @@ from ggp_agent.search.strategies import uct
 from ggp_agent.search.strategies.plain import PlainSelection, exploration
 from ggp_agent.search.strategies.uct import FPU, C
 from ggp_agent.search.tree import NO_NODE, OPEN, Tree
-from propnet.layout import I32, Lanes, Layout
+from propnet.layout import I32, Layout
 
 if TYPE_CHECKING:
     from ggp_agent.search.arrays import Arrays
@@ -197,11 +197,10 @@ def _fetch(tree: Tree, block: int, moves: I32, count: int) -> None:
 
 @kernel
 def learn_from_playouts(
-    layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, simulations: int, playouts: int
+    layout: Layout, tree: Tree, arrays: Arrays, simulations: int, playouts: int
 ) -> None:
-    """Credit the moves of the playouts to every node on the way there."""
+    """Credit the playouts' moves, which are sorted by lane, to every node on the way there."""
     words, slots = tree.pool.words, arrays.slots
-    sort_by_lane(layout, lanes, arrays.played, simulations * playouts)
     for slot in range(simulations):
         if slots.stage[slot] != PLAYED:
             continue

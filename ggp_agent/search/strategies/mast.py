@@ -27,8 +27,9 @@ from ggp_agent.search.strategies.move_history import shuffle_ties
 from ggp_agent.search.strategies.plain import PlainPlayout, draw_among_best
 from propnet import kernels
 from propnet.choice import CHANCE_PLANES
+from propnet.lane_bits import get_word, set_word
 from propnet.layout import U64, Lanes, Layout
-from propnet.vectors import load, rows, splat, store
+from propnet.vectors import WORDS, load, rows, splat_like, store
 
 if TYPE_CHECKING:
     from ggp_agent.search.arrays import Arrays
@@ -59,9 +60,9 @@ class GreedyLanes(NamedTuple):
     first"""
 
 
-def new_greedy_lanes(roles: int) -> GreedyLanes:
-    """Room for so many roles."""
-    return GreedyLanes(rows(roles), rows(roles * (CHANCE_PLANES + 1)))
+def new_greedy_lanes(roles: int, words: int = WORDS) -> GreedyLanes:
+    """Room for so many roles, in vectors of so many words."""
+    return GreedyLanes(rows(roles, words), rows(roles * (CHANCE_PLANES + 1), words))
 
 
 @part
@@ -78,13 +79,18 @@ def _lanes_between(low: int, high: int, word: int) -> np.uint64:
     return (kernels.ALL >> np.uint64(64 - last + first)) << np.uint64(first)
 
 
+@part
+def _add_lanes(chances: U64, row: int, word: int, lanes: np.uint64) -> None:
+    set_word(chances, row, word, get_word(chances, row, word) | lanes)
+
+
 @kernel
 def set_chances(arrays: Arrays, role: int, simulations: int, playouts: int) -> None:
     """Write 1 - ε of every lane's simulation; neighbours with the same row of settings at once."""
     plane, chances = role * (CHANCE_PLANES + 1), arrays.greedy.chances
     row = arrays.settings.row
     for i in range(plane, plane + CHANCE_PLANES + 1):
-        store(chances, i, splat(kernels.NONE))
+        store(chances, i, splat_like(chances, kernels.NONE))
     first = 0
     while first < simulations:
         last = first + 1
@@ -96,10 +102,10 @@ def set_chances(arrays: Arrays, role: int, simulations: int, playouts: int) -> N
         for word in range(low >> 6, (high + 63) >> 6):
             lanes = _lanes_between(low, high, word)
             if chance >> CHANCE_PLANES:
-                chances[plane, word] |= lanes
+                _add_lanes(chances, plane, word, lanes)
             for bit in range(CHANCE_PLANES):
                 if (chance >> bit) & 1:
-                    chances[plane + 1 + bit, word] |= lanes
+                    _add_lanes(chances, plane + 1 + bit, word, lanes)
         first = last
 
 
@@ -113,7 +119,7 @@ def _draw_greedy(lanes: Lanes, greedy: GreedyLanes, chance_role: int) -> None:
         certain = load(greedy.chances, first)
         store(greedy.chosen, role, load(greedy.chosen, role) | certain)
         if role == chance_role:
-            store(greedy.chosen, role, splat(kernels.NONE))
+            store(greedy.chosen, role, splat_like(greedy.chosen, kernels.NONE))
 
 
 @part

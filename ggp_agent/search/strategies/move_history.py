@@ -20,7 +20,7 @@ from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.locks import HISTORY, acquire, release_lock
 from ggp_agent.search.plain_tree import Average, JointMove, Move, RewardRange
 from ggp_agent.search.played_moves import GOAL_BITS
-from ggp_agent.search.random_numbers import random_below
+from ggp_agent.search.random_numbers import random_places
 from propnet.layout import I32, U64, Lanes, Layout
 from propnet.vectors import any_lane, load, popcount
 
@@ -61,6 +61,8 @@ class MoveHistory(NamedTuple):
     """(M,) every role's moves by falling mean"""
     ties: I32
     """(2 * M + 1,) the number of groups of moves of equal mean in `order`, and their bounds"""
+    places: I32
+    """(M,) room for random numbers"""
 
 
 def new_move_history(moves: int) -> MoveHistory:
@@ -70,6 +72,7 @@ def new_move_history(moves: int) -> MoveHistory:
         mean=np.full(moves, UNSEEN, np.float32),
         order=np.arange(moves, dtype=np.int32),
         ties=np.zeros(2 * moves + 1, np.int32),
+        places=np.zeros(moves, np.int32),
     )
 
 
@@ -103,12 +106,13 @@ def sort_moves(layout: Layout, history: MoveHistory) -> None:
 @kernel
 def shuffle_ties(history: MoveHistory, random: U64) -> None:
     """Put moves of equal mean in a random order."""
-    order, ties = history.order, history.ties
+    order, ties, places = history.order, history.ties, history.places
     for group in range(ties[0]):
         low, high = ties[1 + 2 * group], ties[2 + 2 * group]
-        for i in range(high - 1, low, -1):
-            other = low + random_below(random, i - low + 1)
-            order[i], order[other] = order[other], order[i]
+        random_places(random, places[: high - low])
+        for i in range(high - low - 1, 0, -1):
+            one, other = np.uint64(low + i), np.uint64(low + places[np.uint64(i)])
+            order[one], order[other] = order[other], order[one]
 
 
 @part

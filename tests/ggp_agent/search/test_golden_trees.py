@@ -25,6 +25,7 @@ CASES = [
         ("plain", "ticTacToe", 1),
         ("native", "ticTacToe", 1),
         ("native", "connectFour", 1),
+        ("native", "breakthrough", 16),
         ("native", "rockPaperScissors", 64),
     )
     for agent in ("uct", "sp", "ap")

@@ -56,12 +56,13 @@ MANY_IN_FLIGHT = {"in_flight": 256, "ramp": 0, "memory": 64}
 def watch(search: NativeSearch) -> list[int]:
     """How many playouts are left after each batch, from now on."""
     left: list[int] = []
-    simulate: Callable[[int, int, int], None] = search.simulate
+    simulate: Callable[[int, int, int, int], int] = search.simulate
 
-    def watched(batch: int, playouts: int = 1, rollover: int = 0) -> None:
-        simulate(batch, playouts, rollover)
+    def watched(batch: int, playouts: int = 1, rollover: int = 0, repeats: int = 1) -> int:
+        batches = simulate(batch, playouts, rollover, repeats)
         left.append(search._playing)
         assert search._playing <= rollover
+        return batches
 
     search.simulate = watched  # type: ignore[method-assign]
     return left

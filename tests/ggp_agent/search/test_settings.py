@@ -26,7 +26,7 @@ def bring(settings: Settings, simulations: Any, rewards: Any) -> int:
     rewarded = 0
     for simulation in simulations:
         rewarded = add_rewards(settings, simulation, rewards, rewarded)
-    free_rows(settings, rewarded)
+    free_rows(settings, rewarded, True)
     return rewarded
 
 

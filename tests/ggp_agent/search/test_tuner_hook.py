@@ -33,6 +33,7 @@ class Recorder:
     def __init__(self, row: F32, watches_batches: bool = False) -> None:
         self._row = row
         self.watches_batches = watches_batches
+        self.is_fixed = False
         self.batches: list[tuple[float, int]] = []
         self.states: list[tuple[float, int]] = []
         self.tau, self.decay = 10.0, 0.2
