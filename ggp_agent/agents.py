@@ -49,7 +49,7 @@ DEFAULT_AGENT = "default"
 _DECLARED = (
     Agent(
         "default",
-        "our own: AP with more playouts and proven scores, how greedy they are chosen by self-play",
+        "our own: AP with more playouts, proven scores, and an evaluation learnt by self-play",
         {
             "selection": "grave",
             "playout": "mast",

@@ -28,9 +28,11 @@ import numpy as np
 from forward_model.compiled import CompiledModel
 from ggp_agent.agents import Agent
 from ggp_agent.parameters import Parameter, declare
+from ggp_agent.search.parallel import threads_of
 from ggp_agent.search.stopping import Interrupted
 from ggp_agent.tuning.evaluation import Weights, fit
-from ggp_agent.tuning.self_play import Scores, SelfPlayGames, Size
+from ggp_agent.tuning.self_play import Scores, Size
+from ggp_agent.tuning.self_play_crew import SelfPlayCrew
 
 declare(
     Parameter(
@@ -98,8 +100,8 @@ def choose_by_self_play(
     game: CompiledModel, agent: Agent, seed: int, deadline: float, interrupted: Interrupted
 ) -> Choice:
     """Play until the deadline, a reading of `time.monotonic()`, and choose what won."""
-    begin = time.monotonic()
-    questions = _Questions(SelfPlayGames(game, agent, seed), begin, deadline, interrupted)
+    begin, crew = time.monotonic(), SelfPlayCrew(game, agent, seed, threads_of(agent))
+    questions = _Questions(crew, begin, deadline, interrupted)
     random = np.random.Generator(np.random.PCG64([seed, 6]))
 
     def learnt() -> Weights | None:
@@ -145,7 +147,7 @@ class _Questions:
     """Questions that are put to games, in shares of a time."""
 
     def __init__(
-        self, games: SelfPlayGames, begin: float, end: float, interrupted: Interrupted
+        self, games: SelfPlayCrew, begin: float, end: float, interrupted: Interrupted
     ) -> None:
         """Readings of `time.monotonic()`: when the time began, and when it is over."""
         self.games = games
@@ -230,7 +232,7 @@ def _log_odds(scores: Scores) -> tuple[float, float]:
     return math.log(share / (1 - share)), 1 / (scores.games.min() * share * (1 - share))
 
 
-def _large(games: SelfPlayGames, seconds: float) -> Size:
+def _large(games: SelfPlayCrew, seconds: float) -> Size:
     """Searches as large as the time allows, by what the last games took."""
     searches = max(1.0, games.searches_per_game) * WANTED_GAMES
     simulations = int(games.simulations_per_second * seconds / searches) // 32 * 32

@@ -16,6 +16,7 @@ from ggp_agent.search.self_play import SEARCHES, Searches, SelfPlay
 from ggp_agent.search.settings import settings_row
 from ggp_agent.tuning.evaluation import fit
 from ggp_agent.tuning.self_play import Positions, Scores, SelfPlayGames, Size
+from ggp_agent.tuning.self_play_crew import SelfPlayCrew
 from ggp_agent.tuning.start_clock import (
     MATCH_SIMULATIONS,
     choose_by_self_play,
@@ -27,7 +28,7 @@ SMALL = Size(32, 16, apart=False)
 
 
 def agent(*settings: str) -> Agent:
-    return find_agent("default").with_settings(["memory=64", *settings])
+    return find_agent("default").with_settings(["memory=64", "threads=1", *settings])
 
 
 def never() -> bool:
@@ -91,6 +92,35 @@ def test_the_better_entrant_scores_more() -> None:
     scores = play(games_of("ticTacToe"), [agent(), bad], 150)
     assert scores.means[0] > 0.6 > 0.4 > scores.means[1]
     assert scores.games.tolist() == [scores.games[0]] * 2
+
+
+def test_threads_play_games_of_their_own() -> None:
+    crew = SelfPlayCrew(machine_of("ticTacToe").compiled, agent(), 1, 2)
+    each = crew._all
+
+    def have_played() -> bool:
+        return min(games.finished for games in each) >= 20
+
+    entrants = [agent(), agent("epsilon=0.2")]
+    scores = crew.play(entrants, SMALL, time.monotonic() + GUARD, have_played)
+    assert scores.games.sum() == 2 * sum(games.finished for games in each)
+    assert crew.finished_last == sum(games.finished for games in each)
+    states = [[state.tobytes() for state in games.positions.states] for games in each]
+    assert [state.tobytes() for state in crew.positions.states] == states[0] + states[1]
+    assert len(crew.positions.rewards) == len(crew.positions.states)
+    assert states[0][: len(states[1])] != states[1][: len(states[0])]  # other seeds
+    assert crew.simulations_per_second > max(games.simulations_per_second for games in each)
+    assert 3 < crew.searches_per_game < 10
+
+
+def test_what_goes_wrong_in_a_thread_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object) -> Scores:
+        raise ValueError("no")
+
+    monkeypatch.setattr(SelfPlayGames, "play", fail)
+    crew = SelfPlayCrew(machine_of("ticTacToe").compiled, agent(), 1, 2)
+    with pytest.raises(ValueError, match="no"):
+        crew.play([agent()], SMALL, time.monotonic() + GUARD, never)
 
 
 def test_positions_tell_what_a_fluent_is_worth() -> None:
