@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 import pytest
 
+import ggp_agent.mind.agents  # noqa: F401  # all parameters are declared then
 from ggp_agent.agents import find_agent
 from ggp_agent.parameters import PARAMETERS, Scope, column_of, parameters_of
 from ggp_agent.search.settings import (
