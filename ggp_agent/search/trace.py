@@ -65,16 +65,21 @@ class Trace:
             "deepest": self.deepest,
             "proven": [self.low, self.high],
             "variation": [[write(move) for move in joint] for joint in self.variation],
-            "moves": [
-                {
-                    "move": write(m.move),
-                    "visits": m.visits,
-                    "mean": round(100 * m.mean, 2) if m.visits else None,
-                    "proven": [m.low, m.high],
-                }
-                for m in self.sorted_moves()
-            ],
+            "moves": [_as_json(move, write) for move in self.sorted_moves()],
         }
+
+
+def _as_json(move: RootMove, write: Callable[[Move], str]) -> dict[str, object]:
+    """A move at the root; with its minimax value, in goals, where it has one."""
+    known: dict[str, object] = {
+        "move": write(move.move),
+        "visits": move.visits,
+        "mean": round(100 * move.mean, 2) if move.visits else None,
+        "proven": [move.low, move.high],
+    }
+    if move.weight:
+        known["value"] = round(100 * move.value, 2)
+    return known
 
 
 def of_threads(first: Trace, others: Sequence[Trace]) -> Trace:

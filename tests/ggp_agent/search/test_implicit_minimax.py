@@ -224,3 +224,13 @@ def test_the_final_choice_goes_by_what_selection_goes_by() -> None:
     plain = [RootMove(("sound",), 100, 55.0), RootMove(("lucky",), 100, 60.0)]
     assert choose_move(plain, "mean", dice) == ("lucky",)
     assert RootMove(("untried",), value=1.0, weight=0.5).estimate == -1
+
+
+def test_the_trace_has_values_where_there_are_some() -> None:
+    search = evaluating("connectFour", simulations=300)
+    search_on(search)
+    moves = search.trace().as_json()["moves"]
+    assert all(0 < move["value"] < 100 for move in moves)  # type: ignore[attr-defined]
+    search = native("connectFour", simulations=300)
+    search_on(search)
+    assert "value" not in search.trace().as_json()["moves"][0]  # type: ignore[index]
