@@ -59,7 +59,7 @@ class NativeBench:
         if self._root["stats"] == NO_BLOCK:
             self.search.simulate(1)
         self._root["visits"] = visits
-        scanned, entries = statistics(self.search._tree, self.search._root)
+        scanned, entries, _ = statistics(self.search._tree, self.search._root)
         pairs = [pair for role in roles for pair in role]
         count = len(entries)
         assert len(pairs) == count

@@ -138,7 +138,7 @@ def test_means_are_those_of_all_rewards_once_nothing_is_in_flight() -> None:
     tree, checked = search._first.tree, 0
     for number in np.flatnonzero(tree.nodes["stats"][: int(tree.counters[FRESH])] != NO_BLOCK):
         if tree.nodes[number]["kind"] == OPEN:
-            (means, near), entries = statistics(tree, int(number))
+            (means, near), entries, _ = statistics(tree, int(number))
             low = int(tree.nodes[number]["mover"])
             start = int(tree.nodes[number]["moves"]) * UNIT + low
             own = slice(*tree.pool.words[start : start + 2].tolist())
@@ -163,7 +163,7 @@ def test_means_leave_out_what_other_threads_have_in_flight() -> None:
             continue
         going = np.flatnonzero(other._arrays.slots.stage == PLAYING)
         one.simulate(128)
-        (means, _), entries = statistics(one.tree, one.root)
+        (means, _), entries, _ = statistics(one.tree, one.root)
         moves = len(one.root_moves())
         flying = np.bincount(other._arrays.slots.path[going, 0, PICKS], minlength=moves)[:moves]
         completed = entries["visits"][:moves] - flying
@@ -244,12 +244,12 @@ def test_an_error_in_one_thread_ends_the_others(number: int) -> None:
     thread = threads_in(search)[number]
     simulate, batches = thread.simulate, 0
 
-    def fail(slots: int, playouts: int = 1, rollover: int = 0) -> None:
+    def fail(*asked: int) -> int:
         nonlocal batches
         batches += 1
         if batches > 200:
             raise MemoryError
-        simulate(slots, playouts, rollover)
+        return simulate(*asked)
 
     thread.simulate = fail  # type: ignore[method-assign]
     begun = time.monotonic()

@@ -129,7 +129,7 @@ def test_means_are_those_of_the_rewards_that_are_there() -> None:
 
 def _statistics_of_root(search: NativeSearch) -> tuple[Any, Any]:
     """(2, m) means and spreads, and (m,) entries of the first role's moves."""
-    scanned, entries = statistics(search._tree, search._root)
+    scanned, entries, _ = statistics(search._tree, search._root)
     count = search._layout.span[1]
     return scanned[:, :count], entries[:count]
 

@@ -110,7 +110,7 @@ def test_threads_play_games_of_their_own() -> None:
     assert len(crew.positions.rewards) == len(crew.positions.states)
     assert states[0][: len(states[1])] != states[1][: len(states[0])]  # other seeds
     assert crew.simulations_per_second > max(games.simulations_per_second for games in each)
-    assert 3 < crew.searches_per_game < 10
+    assert 3 < crew.searches_per_game < 20  # those of games that go on are counted, too
 
 
 def test_what_goes_wrong_in_a_thread_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
