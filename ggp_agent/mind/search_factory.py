@@ -14,15 +14,12 @@ from ggp_agent.mind.thinker import LegalThinker, Thinker
 from ggp_agent.protocol.worker_commands import AgentProfile
 from ggp_agent.search.exact.puzzle import PuzzleSearch
 from ggp_agent.search.native import NativeSearch
-from ggp_agent.search.parallel import ParallelSearch, threads_of
+from ggp_agent.search.parallel import ParallelSearch, seed_of_thread, threads_of
 from ggp_agent.search.plain import PlainSearch
 from ggp_agent.search.search_thread import SearchThread
 from ggp_agent.tuning.evaluation import Weights
 from ggp_agent.tuning.self_adaptive import SelfAdaptive, adaptive
 from propnet.vectors import LANES
-
-SEED_STEP = 0x9E3779B9
-"""Between the seeds of an agent's threads; those of a match's seats are neighbours."""
 
 LARGEST_SHARE = 0.75
 """Of the memory; the tree must have some."""
@@ -82,7 +79,7 @@ def native_search(
     first = _watched(NativeSearch(game, role, agent, seed, tuner), tuner)
     others = []
     for number in range(1, threads_of(agent)):
-        own = (seed + number * SEED_STEP) % 2**32
+        own = seed_of_thread(seed, number)
         tuner = adaptive(agent, len(game.moves), LANES, own)
         others.append(_watched(SearchThread(game, role, agent, own, tuner, first), tuner))
     return ParallelSearch(first, others) if others else first

@@ -20,6 +20,7 @@ from ggp_agent.search.tree import (
     NO_NODE,
     SHORT,
     TOTAL,
+    UNKNOWN,
     VISITS,
     Tree,
     entry_type,
@@ -108,7 +109,7 @@ def _open_statistics(tree: Tree, node: int) -> bool:
         put_int(words, entry + CHILD, NO_NODE)
     if evaluates(tree):
         for i in range(count):
-            put_float(words, base + move_values(count) + i, -1.0)
+            put_float(words, base + move_values(count) + i, UNKNOWN)
     publish()
     record.stats = block
     return True

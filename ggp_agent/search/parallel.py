@@ -24,6 +24,14 @@ from ggp_agent.search.stopping import Interrupted, Progress, stop_reasons
 from ggp_agent.search.trace import Trace, of_threads
 from ggp_agent.system.cores import cores
 
+SEED_STEP = 0x9E3779B9
+"""Between the seeds of an agent's threads; those of a match's seats are neighbours."""
+
+
+def seed_of_thread(seed: int, number: int) -> int:
+    """The seed of an agent's thread by its number; the first one, 0, has the agent's own."""
+    return (seed + number * SEED_STEP) % 2**32
+
 
 def threads_of(agent: Agent) -> int:
     """With how many threads an agent searches."""

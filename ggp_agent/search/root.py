@@ -20,8 +20,7 @@ from ggp_agent.search.final import RootMove
 from ggp_agent.search.memory import NO_BLOCK, UNIT
 from ggp_agent.search.nodes import make_room
 from ggp_agent.search.proofs import note_proofs, proven
-from ggp_agent.search.strategies.implicit_minimax import UNKNOWN
-from ggp_agent.search.tree import NO_NODE, SEVERAL, Tree, clear
+from ggp_agent.search.tree import NO_NODE, SEVERAL, UNKNOWN, Tree, clear
 from propnet.layout import Lanes, Layout
 
 

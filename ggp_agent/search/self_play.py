@@ -97,10 +97,10 @@ def pick_moves(
         for role in range(roles):
             first, last = get_int(words, start + role), get_int(words, start + role + 1)
             pick, best, total = first + random_below(arrays.random, last - first), -1.0, 0
-            most = 0
-            for place in range(first, last if record.stats != NO_BLOCK else first):
+            most, end = 0, last if record.stats != NO_BLOCK else first
+            for place in range(first, end):
                 most = max(most, get_int(words, visits_at + ENTRY * place))
-            for place in range(first, last if record.stats != NO_BLOCK else first):
+            for place in range(first, end):
                 mean = get_float(words, stats + MEAN * count + place)
                 if mean < np.float32(0.5 * CLOSED):
                     continue

@@ -53,6 +53,9 @@ MOST_SPARE = 4
 OWN, BACKED_UP = 0, 1
 """Values of a node: what the evaluation says of its state, and what is backed up to it."""
 
+UNKNOWN = -1.0
+"""In place of the value of a move that was never tried."""
+
 MEAN, INVERSE_ROOT = 0, 1
 """Where statistics that selection scans begin in a node's block, in multiples of m: the mean and
 1 / sqrt(visits) (floats; 0 for a move that was never selected)."""

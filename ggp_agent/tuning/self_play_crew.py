@@ -9,19 +9,17 @@ import numpy as np
 
 from forward_model.compiled import CompiledModel
 from ggp_agent.agents import Agent
+from ggp_agent.search.parallel import seed_of_thread
 from ggp_agent.search.settings import F32
 from ggp_agent.search.stopping import Interrupted
 from ggp_agent.tuning.self_play import Positions, Scores, SelfPlayGames, Size
-
-SEED_STEP = 0x9E3779B9
-"""between the seeds of threads"""
 
 
 class SelfPlayCrew:
     """Several `SelfPlayGames` that are asked the same, at the same time."""
 
     def __init__(self, game: CompiledModel, agent: Agent, seed: int, threads: int) -> None:
-        seeds = [(seed + number * SEED_STEP) % 2**32 for number in range(threads)]
+        seeds = [seed_of_thread(seed, number) for number in range(threads)]
         self._all = [SelfPlayGames(game, agent, own) for own in seeds]
 
     @property

@@ -74,12 +74,12 @@ class Question(NamedTuple):
 
     parameter: str
     values: tuple[float, ...]
-    less: float
-    """the value with which simulations know least of the game"""
+    less: float | None = None
+    """the value with which simulations know least of the game, if small searches are asked"""
 
 
 EPSILON = Question("epsilon", (0.2, 0.4, 0.7, 1.0), less=1.0)
-MINIMAX = Question("minimax", (0.0, 0.5), less=0.0)
+MINIMAX = Question("minimax", (0.0, 0.5))
 
 LEARNT, DECIDED, ENDED = 0.45, 0.75, 0.97
 """Shares of the time that are over when the evaluation is learnt, when it is decided whether it is
@@ -105,8 +105,7 @@ def choose_by_self_play(
     random = np.random.Generator(np.random.PCG64([seed, 6]))
 
     def learnt() -> Weights | None:
-        positions, left = questions.games.positions, deadline - begin
-        return fit(positions, game.layout.fluents, random, left)
+        return fit(questions.games.positions, game.layout.fluents, random, deadline - begin)
 
     agent, greed = questions.ask_small(agent, EPSILON, LEARNT)
     report: dict[str, object] = {EPSILON.parameter: greed.report}

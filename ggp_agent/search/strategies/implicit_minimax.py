@@ -31,6 +31,7 @@ from ggp_agent.search.tree import (
     NO_NODE,
     OPEN,
     OWN,
+    UNKNOWN,
     Tree,
     evaluates,
 )
@@ -49,9 +50,6 @@ declare(
     ),
 )
 MINIMAX = column_of("minimax")
-
-UNKNOWN = -1.0
-"""In place of the value of a move that was never tried."""
 
 
 @part
