@@ -28,10 +28,13 @@ CHANCE_PLANES = 16
 
 @inlined_kernel
 def choose_moves(layout: Layout, lanes: Lanes) -> None:
-    """Every role makes one of its legal moves in every active lane, all equally likely."""
+    """Every role makes one of its legal moves in every active lane, all equally likely.
+
+    Those that are `decided` make none.
+    """
     active = load(lanes.active, 0)
     for role in range(len(layout.span) - 1):
-        store(lanes.wanted, role, active)
+        store(lanes.wanted, role, active & ~load(lanes.decided, role))
     _choose_at_random(layout, lanes)
 
 
@@ -41,11 +44,12 @@ def choose_moves_greedily(layout: Layout, lanes: Lanes, order: I32, greedy: U64)
 
     `order` (M,) has for every role's span of moves the numbers of these moves (positions in
     `layout.legal`), the best first; `greedy` (R, WORDS) is the lanes in which the role takes the
-    first of them that is legal.  In the others all legal moves are equally likely.
+    first of them that is legal.  In the others all legal moves are equally likely.  Roles make none
+    where they are `decided`.
     """
     active = load(lanes.active, 0)
     for role in range(len(layout.span) - 1):
-        store(lanes.wanted, role, active & ~load(greedy, role))
+        store(lanes.wanted, role, active & ~load(greedy, role) & ~load(lanes.decided, role))
     _choose_at_random(layout, lanes)
     for role in range(len(layout.span) - 1):
         _take_first(layout, lanes, role, order, greedy)
@@ -225,7 +229,7 @@ def _subtract(  # type: ignore[no-untyped-def] # numba infers a vector
 def _take_first(layout: Layout, lanes: Lanes, role: int, order: I32, greedy: U64) -> None:
     """Add the first legal move of the order in the active lanes of `greedy`."""
     values = lanes.values
-    undecided = load(greedy, role) & load(lanes.active, 0)
+    undecided = load(greedy, role) & load(lanes.active, 0) & ~load(lanes.decided, role)
     for k in range(layout.span[role], layout.span[role + 1]):
         if not any_lane(undecided):
             return

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gdl.kernel_cache import inlined_kernel, kernel
 from propnet.lane_bits import get_word, words_of
 from propnet.layout import ALL, CHOICE_CODE, GATE_CODE, NONE, ONE_WORD, U64, Lanes, Layout
-from propnet.phases import COMMIT, GOALS, POSITION, STEP
+from propnet.phases import COMMIT, GOALS, POSITION, STEP, WINS
 from propnet.vectors import (
     any_lane,
     call_code,
@@ -27,8 +27,8 @@ from propnet.vectors import (
 
 _ONE = np.uint64(1)
 # Python's integers are literals to numba, which would compile the callee for each of them
-_POSITION, _GOALS, _STEP = np.int64(POSITION), np.int64(GOALS), np.int64(STEP)
-_COMMIT = np.int64(COMMIT)
+_POSITION, _GOALS, _WINS = np.int64(POSITION), np.int64(GOALS), np.int64(WINS)
+_STEP, _COMMIT = np.int64(STEP), np.int64(COMMIT)
 
 
 @inlined_kernel
@@ -136,6 +136,12 @@ def reset(layout: Layout, lanes: Lanes, which: U64) -> None:
 def evaluate_goals(layout: Layout, lanes: Lanes) -> None:
     """Evaluate what goals alone depend on, for whoever reads them from `lanes.values`."""
     _evaluate(layout, lanes, _GOALS)
+
+
+@inlined_kernel
+def evaluate_wins(layout: Layout, lanes: Lanes) -> None:
+    """Evaluate what moves that win at once alone depend on."""
+    _sweep(layout, lanes, _WINS)
 
 
 @kernel

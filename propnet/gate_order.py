@@ -8,16 +8,19 @@ from numpy.typing import NDArray
 from gdl.kernel_cache import allocating_kernel
 from propnet.dependencies import IntArray
 from propnet.gates import NODES, Gates
-from propnet.phases import GOALS, POSITION, STEP
+from propnet.phases import GOALS, POSITION, STEP, WINS
 
 
 @allocating_kernel
 def phases_and_levels(
-    gates: Gates, outputs: IntArray, fluents: int, moves: int, goals: int, first_feedback: int
+    gates: Gates, outputs: IntArray, bounds: IntArray, first_feedback: int
 ) -> tuple[NDArray[np.int8], IntArray]:
-    """(nodes,) phase and level of every node; 0 for sources, but feedback has its phase."""
+    """(nodes,) phase and level of every node; 0 for sources, but feedback has its phase.
+
+    `bounds` (7,) are those of next, legal, terminal, goals, wins, and feedback in `outputs`.
+    """
     nodes, sources = gates.size[NODES], len(gates.group)
-    feedback = sources - first_feedback
+    feedback, fluents = sources - first_feedback, bounds[1]
     level = np.zeros(nodes, np.int32)
     dynamic = np.zeros(nodes, np.bool_)
     dynamic[1 + fluents : first_feedback] = True
@@ -34,20 +37,30 @@ def phases_and_levels(
             if dynamic[driver] and not dynamic[first_feedback + k]:
                 dynamic[first_feedback + k] = True
                 settled = False
-    needed = np.zeros(nodes, np.bool_)  # for anything but goals
-    goal_low = fluents + moves + 1
+    # who needs a node: goals alone, wins alone, or both or anybody else
+    for_goals, for_wins = np.uint8(1), np.uint8(2)
+    needed = np.zeros(nodes, np.uint8)
     for i in range(len(outputs)):
-        if i < goal_low or i >= goal_low + goals:
-            needed[outputs[i] >> 1] = True
+        if bounds[3] <= i < bounds[4]:
+            needed[outputs[i] >> 1] |= for_goals
+        elif bounds[4] <= i < bounds[5]:
+            needed[outputs[i] >> 1] |= for_wins
+        else:
+            needed[outputs[i] >> 1] |= for_goals | for_wins
     for node in range(nodes - 1, sources - 1, -1):
-        if needed[node]:
-            for i in range(gates.first[node], gates.first[node + 1]):
-                needed[gates.inputs[i] >> 1] = True
+        for i in range(gates.first[node], gates.first[node + 1]):
+            needed[gates.inputs[i] >> 1] |= needed[node]
     phase = np.zeros(nodes, np.int8)
     for node in range(first_feedback, sources):
         phase[node] = STEP if dynamic[node] else POSITION
     for node in range(sources, nodes):
-        phase[node] = STEP if dynamic[node] else (POSITION if needed[node] else GOALS)
+        phase[node] = POSITION
+        if dynamic[node]:
+            phase[node] = STEP
+        elif needed[node] == for_wins:
+            phase[node] = WINS
+        elif needed[node] == for_goals:
+            phase[node] = GOALS
     return phase, level
 
 

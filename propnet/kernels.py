@@ -9,7 +9,7 @@ check nothing.  The order of calls is that of a game:
 4. `advance` computes the next state in the active lanes.
 
 All that others call is named here: evaluation (`propnet.evaluation`), states and moves in and out
-(`propnet.lane_states`), choice of moves (`propnet.choice`), random play (`propnet.random_play`).
+(`propnet.lane_states`), choice of moves (`propnet.choice`), moves that win at once (`propnet.wins`), random play (`propnet.random_play`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from propnet.lane_states import legal_rows, load_states, save_states, set_moves,
 from propnet.layout import ALL, NONE
 from propnet.random_play import playout, simulate
 from propnet.vectors import read
+from propnet.wins import make_wins, see_wins
 
 __all__ = [
     "ALL",
@@ -30,12 +31,14 @@ __all__ = [
     "draw_lanes",
     "legal_rows",
     "load_states",
+    "make_wins",
     "playout",
     "read",
     "read_goals",
     "reset",
     "save_states",
     "see_position",
+    "see_wins",
     "set_moves",
     "simulate",
     "transpose",

@@ -63,6 +63,10 @@ class Layout(NamedTuple):
     """(G,)"""
     goal_value: NDArray[np.uint8]
     """(G,)"""
+    wins: I32
+    """(M,) literals"""
+    may_win: I32
+    """(W,) the moves whose literals of `wins` are not false"""
     feedback: I32
     """(feedback,) literals"""
     feedback_phase: I32
@@ -102,6 +106,9 @@ class Lanes(NamedTuple):
     """(R, WORDS) lanes in which a role's move is drawn at random; a view of `values`"""
     legal: U64
     """(M,) the lanes in which each move is legal, in vectors of one word; a view of `values`"""
+    decided: U64
+    """(R, WORDS) lanes in which a role makes a move that wins at once, see `propnet.wins`; none
+    unless somebody has looked"""
     random: U64
     """(4, WORDS) state of the generators, one per word; a view of `values`"""
     behind: I64
@@ -133,6 +140,8 @@ def layout_of(network: Network) -> Layout:
         goals=network.goals,
         goal_role=np.array(roles, np.int32),
         goal_value=np.array(values, np.uint8),
+        wins=network.wins,
+        may_win=np.flatnonzero(network.wins).astype(np.int32),
         feedback=network.feedback,
         feedback_phase=network.feedback_phase,
         feedback_stratum=network.feedback_stratum,
@@ -171,6 +180,7 @@ def _new_lanes(layout: Layout, words: int) -> Lanes:
         groups=rows(groups, words),
         wanted=values[nodes + EXTRA_ROWS : roles_end],
         legal=values[roles_end:],
+        decided=rows(len(layout.span) - 1, words),
         random=values[nodes + 2 : nodes + 6],
         behind=np.zeros(1, np.int64),
         block=rows(64, words),

@@ -9,6 +9,8 @@ gates, sorted by *phase* and level:
 
 - POSITION: depends on fluents only; terminal, legal and what next needs of it,
 - GOALS: depends on fluents only and is needed for goals alone,
+- WINS: depends on fluents only and is needed for moves that win at once alone
+  (`propnet.winning_moves`),
 - STEP: depends on the moves made; next.
 
 The network relies on every role making exactly one of its moves whenever `next` is read.
@@ -28,9 +30,10 @@ from gdl.rules import Term, write_term
 from propnet.dependencies import IntArray
 from propnet.factoring import build
 from propnet.gate_order import phases_and_levels, sorted_gates
-from propnet.gates import FALSE, Gates, new_gates, rebuilt, room_for
+from propnet.gates import EDGES, FALSE, Gates, new_gates, rebuilt, room_for
 from propnet.phases import PHASES
 from propnet.sources import Sources
+from propnet.winning_moves import most_edges, with_winning_moves
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,9 @@ class Network:
     terminal: int
     goals: IntArray
     """(goals,) literal per goal value, role by role"""
+    wins: IntArray
+    """(moves,) literal per move: legal, and its role has its best goal at the end that comes of it,
+    where no other role has a choice; false where nothing is known"""
     feedback: IntArray
     """(feedback,) literal that drives each feedback source"""
     feedback_phase: IntArray
@@ -97,6 +103,7 @@ def compile_network(program: GroundProgram) -> Network:
     gates, outputs = _factored(program, sources)
     for inline in (True, False):
         gates, outputs = _pass(gates, outputs, inline)
+    gates, outputs = _with_wins(sources, gates, outputs)
     return _arranged(program, sources, gates, outputs)
 
 
@@ -137,14 +144,39 @@ def _pass(gates: Gates, outputs: IntArray, inline: bool) -> tuple[Gates, IntArra
     return new, rebuilt(gates, new, outputs, inline)
 
 
+def _with_wins(sources: Sources, gates: Gates, outputs: IntArray) -> tuple[Gates, IntArray]:
+    """Literals of moves that win at once as further outputs, before those of feedback."""
+    moves = sources.move_count
+    terminal, feedback = len(sources.fluents) + moves, len(sources.cut)
+    plain = np.insert(outputs, len(outputs) - feedback, np.full(moves, FALSE, np.int32))
+    if len(sources.moves) == 1 or feedback:
+        return gates, plain
+    ends = terminal + np.cumsum([len(values) for values in sources.goal_values])
+    best = np.array(
+        [end if any(v) else -1 for end, v in zip(ends, sources.goal_values, strict=True)], np.int32
+    )
+    fluents = len(sources.fluents)
+    more, others, wins = with_winning_moves(gates, outputs, fluents, terminal, best, sources.waits)
+    if not wins.any():
+        return gates, plain
+    outputs = np.concatenate((others, wins))
+    for inline in (True, False):
+        more, outputs = _pass(more, outputs, inline)
+    if more.size[EDGES] > gates.size[EDGES] + most_edges(gates):
+        return gates, plain
+    return more, outputs
+
+
 def _arranged(program: GroundProgram, sources: Sources, gates: Gates, outputs: IntArray) -> Network:
     fluents, moves = len(sources.fluents), sources.move_count
     goals = len(sources.goal_atoms)
-    bounds = np.cumsum([0, fluents, moves, 1, goals, len(sources.cut)])
-    phase, level = phases_and_levels(gates, outputs, fluents, moves, goals, 1 + fluents + moves)
+    bounds = np.cumsum([0, fluents, moves, 1, goals, moves, len(sources.cut)])
+    phase, level = phases_and_levels(gates, outputs, bounds, 1 + fluents + moves)
     first, inputs, new_number = sorted_gates(gates, phase, level)
     outputs = 2 * new_number[outputs >> 1] + (outputs & 1)
-    next_, legal, terminal, goal, feedback = (outputs[low:high] for low, high in pairwise(bounds))
+    next_, legal, terminal, goal, wins, feedback = (
+        outputs[low:high] for low, high in pairwise(bounds)
+    )
     counts = np.bincount(phase[sources.count + 1 :], minlength=PHASES)
     return Network(
         roles=program.roles,
@@ -159,6 +191,7 @@ def _arranged(program: GroundProgram, sources: Sources, gates: Gates, outputs: I
         legal=legal,
         terminal=int(terminal[0]),
         goals=goal,
+        wins=wins,
         feedback=feedback,
         feedback_phase=phase[1 + fluents + moves : 1 + sources.count].astype(np.int32),
         feedback_stratum=sources.cut_stratum,
@@ -185,6 +218,7 @@ def describe(network: Network) -> Iterator[str]:
         for i, move in enumerate(network.moves[number]):
             name = write_term((network.roles[number], move))
             yield f"legal {name} = {text(network.legal[low + i])}"
+            yield f"wins {name} = {text(network.wins[low + i])}"
     yield f"terminal = {text(network.terminal)}"
     values = [v for role in network.goal_values for v in role]
     for value, literal in zip(values, network.goals, strict=True):

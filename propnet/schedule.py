@@ -18,9 +18,9 @@ from itertools import count
 from typing import NamedTuple
 
 from propnet.network import Network
-from propnet.phases import GOALS, POSITION, STEP
+from propnet.phases import GOALS, POSITION, STEP, WINS
 
-CODE_PHASES = 4
+CODE_PHASES = 5
 CHUNK_EDGES = 200
 """Inputs of the gates of a chunk; compilers take more than linear time for long functions."""
 
@@ -65,7 +65,7 @@ class Schedule:
 def schedule(network: Network, chunk_edges: int = CHUNK_EDGES) -> Schedule:
     """Order and places for a network."""
     numbers = count(len(network.first) - 1)
-    orders = [_ordered(network, phase) for phase in (POSITION, GOALS, STEP)]
+    orders = [_ordered(network, phase) for phase in (POSITION, GOALS, WINS, STEP)]
     orders.append(_commit(network, numbers))
     narrow = [list(_narrowed(order, chunk_edges // 2, numbers)) for order in orders]
     phases = tuple(tuple(_cut(order, chunk_edges)) for order in narrow)
@@ -81,7 +81,7 @@ def _ordered(network: Network, phase: int) -> list[Operation]:
     first, inputs = network.first.tolist(), network.inputs.tolist()
     bounds = [1 + network.sources, *network.phase_end.tolist()]
     low, high = bounds[phase], bounds[phase + 1]
-    outputs = (network.legal, network.goals, network.next)[phase].tolist()
+    outputs = (network.legal, network.goals, network.wins, network.next)[phase].tolist()
     done = bytearray(high - low)
     order: list[Operation] = []
     stack = [*range(high - 1, low - 1, -1), *(literal >> 1 for literal in reversed(outputs))]
@@ -142,7 +142,7 @@ def _cut(operations: list[Operation], edges: int) -> Iterator[Chunk]:
 def _kept(network: Network) -> set[int]:
     """Nodes that have to be in their rows: outputs, and what later phases need."""
     literals = [*network.legal.tolist(), network.terminal, *network.goals.tolist()]
-    literals += [*network.feedback.tolist(), *network.next.tolist()]
+    literals += [*network.wins.tolist(), *network.feedback.tolist(), *network.next.tolist()]
     kept = {literal >> 1 for literal in literals}
     position_end = network.phase_end[POSITION]
     later = network.inputs[network.first[position_end] :] >> 1

@@ -85,6 +85,15 @@ class Sources:
         bounds = 1 + len(self.fluents) + np.cumsum([0, *map(len, self.moves)])
         return np.stack((bounds[:-1], bounds[1:]), axis=1).astype(np.int32)
 
+    @property
+    def waits(self) -> IntArray:
+        """(roles,) the node of each role's only move without arguments, -1 where there is none."""
+        nodes = []
+        for (first, _), moves in zip(self.span, self.moves, strict=True):
+            names = [i for i, move in enumerate(moves) if isinstance(move, str)]
+            nodes.append(first + names[0] if len(names) == 1 else -1)
+        return np.array(nodes, np.int32)
+
     def literals(self, program: GroundProgram) -> IntArray:
         """(atoms,) the literals of what is a source, -1 for other atoms."""
         literal_of = np.full(program.atom_count, -1, np.int32)

@@ -21,6 +21,7 @@ from ggp_agent.search.roots import Roots, new_roots
 from ggp_agent.search.scoring import GROUP
 from ggp_agent.search.settings import Settings, new_settings
 from ggp_agent.search.slots import Slots, new_slots
+from ggp_agent.search.strategies.decisive import NOBODY
 from ggp_agent.search.strategies.dispatch import Options, options_of
 from ggp_agent.search.strategies.evaluation import Evaluation, new_evaluation
 from ggp_agent.search.strategies.grave import AmafReferences, new_amaf_references
@@ -46,6 +47,8 @@ class NewStates(NamedTuple):
     """(L,) hashes of `states`"""
     ended: NDArray[np.bool_]
     """(L,) whether it is the end of the game"""
+    winner: I32
+    """(L,) the only role that can choose, if it is known to win at once; NOBODY else"""
 
 
 class Scratch(NamedTuple):
@@ -99,6 +102,7 @@ def new_arrays(game: CompiledModel, agent: Agent, seed: int, tags: int = 0) -> A
             joint=np.zeros((LANES, roles), np.int32),
             keys=np.zeros(LANES, np.uint64),
             ended=np.zeros(LANES, np.bool_),
+            winner=np.full(LANES, NOBODY, np.int32),
         ),
         played=new_played_moves(moves, roles, limit),
         greedy=new_greedy_lanes(roles),

@@ -23,9 +23,10 @@ from ggp_agent.search.nodes import (
     hash_of,
     recycle,
 )
-from ggp_agent.search.proofs import inherit, settle
+from ggp_agent.search.proofs import enter_win, inherit, settle
 from ggp_agent.search.slots import MOVER, NODE, PICKS
-from ggp_agent.search.strategies import implicit_minimax
+from ggp_agent.search.strategies import decisive, implicit_minimax
+from ggp_agent.search.strategies.decisive import NOBODY
 from ggp_agent.search.strategies.evaluation import evaluate_states
 from ggp_agent.search.tree import (
     NO_NODE,
@@ -67,6 +68,8 @@ def _see_moves(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, count: 
     """The legal moves of lanes 0 to count - 1 (in `played.by_lane`), which of them are at the end
     of the game (in `new.ended`), the goals where there are any such, and the states' evaluations.
 
+    With a solver also who wins at once, in `new.winner`.
+
     A state in which a role has no legal move (its rules are faulty) counts as the end.
     """
     kernels.see_position(layout, lanes)
@@ -89,6 +92,8 @@ def _see_moves(layout: Layout, lanes: Lanes, tree: Tree, arrays: Arrays, count: 
         kernels.read_goals(layout, lanes, arrays.played.goals)
     for lane in range(count):
         arrays.new.ended[lane] = has_lane(lanes.active, lane)
+    if arrays.options.solver:
+        decisive.find_winners(layout, lanes, arrays, count)
     moves = len(layout.legal)
     for column in range(arrays.played.by_lane.shape[1]):
         first, inside = 64 * column, min(64, moves - 64 * column)
@@ -233,6 +238,8 @@ def expand(
             level = arrays.slots.depth[slot] - 1
             if not known and arrays.options.solver:
                 _inherit(tree, arrays, slot, level, node)
+                if arrays.new.winner[k] != NOBODY:
+                    enter_win(tree, arrays.new.winner[k], node)
             publish()
             link(tree, arrays, slot, level, node)
         release_lock(tree.locks, STRUCTURE)

@@ -10,7 +10,7 @@ from ggp_agent.search.arrays import TRANSITIONS, Arrays
 from ggp_agent.search.kernel import kernel, part
 from ggp_agent.search.played_moves import highest, keep_goals, note_moves
 from ggp_agent.search.slots import AT_LEAF, PLAYED, PLAYING
-from ggp_agent.search.strategies import dispatch
+from ggp_agent.search.strategies import decisive, dispatch
 from ggp_agent.search.tree import NO_NODE, OPEN, Tree, copy_state
 from propnet import kernels
 from propnet.lane_bits import add_lane, has_lane, remove_lane
@@ -76,7 +76,9 @@ def _play_on(
             waited += 1
             if going == 0 or waited > MOVES_WAITED:
                 return step
+        decisive.see(layout, lanes, arrays)
         dispatch.choose_moves(layout, lanes, arrays)
+        decisive.make(layout, lanes, arrays)
         if dispatch.counts_moves(arrays):
             note_moves(layout, lanes, arrays.played)
         kernels.advance(layout, lanes)

@@ -23,6 +23,7 @@ from ggp_agent.search.memory import NO_BLOCK, UNIT, allocate, get_int, put_int
 from ggp_agent.search.tree import (
     CHILD,
     ENTRY,
+    GOAL_SUM,
     NO_NODE,
     OPEN,
     SEVERAL,
@@ -35,6 +36,7 @@ from ggp_agent.search.tree import (
 _GOAL = 127
 _HIGH = 8
 _ENDS = 1 << 7
+NO_ROLE = -1
 
 
 @part
@@ -176,6 +178,17 @@ def inherit(tree: Tree, parent: int, pick: int, joint: np.uint64, child: int) ->
         else:
             low, high = low_of(tree, parent, pick, role), high_of(tree, parent, pick, role)
             tighten(tree, child, role, low, high)
+
+
+@part
+def enter_win(tree: Tree, role: int, node: int) -> None:
+    """The only role that chooses at a node wins at once; a rival gets what that leaves it."""
+    tighten(tree, node, role, tree.best[role], tree.best[role])
+    total = tree.counters[GOAL_SUM]
+    if total >= tree.best[role]:
+        rest = total - tree.best[role]
+        tighten(tree, node, 1 - role, rest, rest)
+    settle(tree, node, NO_ROLE)
 
 
 @kernel

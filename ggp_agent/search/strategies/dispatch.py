@@ -76,6 +76,8 @@ class Options(NamedTuple):
     """UNIFORM, MAST or GIBBS"""
     history: bool
     """whether the history of moves is kept"""
+    decisive: bool
+    """whether moves that win at once are made in playouts"""
     solver: bool
     """whether proven scores are backed up"""
     chance: int
@@ -90,6 +92,7 @@ def options_of(agent: Agent, chance: int) -> Options:
         selection=selection,
         playout=playout,
         history=playout in (MAST, GIBBS) or selection == PROGRESSIVE_HISTORY,
+        decisive=agent["decisive"] == "on",
         solver=agent["solver"] == "on",
         chance=chance,
     )

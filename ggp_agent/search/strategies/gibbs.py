@@ -83,7 +83,7 @@ def choose_moves(layout: Layout, lanes: Lanes, arrays: Arrays) -> None:
     for role in range(len(layout.span) - 1):
         low, high = layout.span[role], layout.span[role + 1]
         best, tau = history.mean[history.order[low]], arrays.settings.of_batch[role, TAU]
-        store(masks, row, load(lanes.active, 0))
+        store(masks, row, load(lanes.active, 0) & ~load(lanes.decided, role))
         for rejections in range(MOST_REJECTIONS + 1):
             certain = role == arrays.options.chance or rejections == MOST_REJECTIONS
             for move in range(low, high):

@@ -1,0 +1,73 @@
+"""Decisive moves: whoever can win at once in a playout does so, whatever its policy says.
+
+F. Teytaud, O. Teytaud, "On the huge benefit of decisive moves in Monte-Carlo Tree Search
+algorithms" (2010).  Which moves win is what `propnet.winning_moves` knows of the game; where it
+knows nothing, nothing changes.
+
+With a solver, new states of the tree in which somebody wins at once are proven as they are added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ggp_agent.parameters import Parameter, declare
+from ggp_agent.search.kernel import part
+from propnet import kernels
+from propnet.lane_bits import get_word, set_word, words_of
+from propnet.layout import Lanes, Layout
+from propnet.vectors import lowest_bit
+
+if TYPE_CHECKING:
+    from ggp_agent.search.arrays import Arrays
+
+NOBODY = -1
+
+declare(
+    Parameter(
+        "decisive",
+        "off",
+        "whether a move that wins at once is made in playouts, where the rules show it",
+        choices=("off", "on"),
+        source="Teytaud, Teytaud: On the huge benefit of decisive moves (2010)",
+    ),
+)
+
+
+@part
+def see(layout: Layout, lanes: Lanes, arrays: Arrays) -> None:
+    """Find the active lanes in which somebody wins at once; others' moves are to be chosen."""
+    if arrays.options.decisive:
+        kernels.see_wins(layout, lanes)
+
+
+@part
+def make(layout: Layout, lanes: Lanes, arrays: Arrays) -> None:
+    """Make the moves that win, where all others have been chosen."""
+    if arrays.options.decisive:
+        kernels.make_wins(layout, lanes)
+
+
+@part
+def find_winners(layout: Layout, lanes: Lanes, arrays: Arrays, count: int) -> None:
+    """Who wins at once in lanes 0 to count - 1, where the game is not over: `new.winner`.
+
+    `lanes.active` is the lanes where it is over.
+    """
+    if not arrays.options.decisive:
+        return
+    for word in range(words_of(lanes.active)):
+        set_word(lanes.active, 0, word, ~get_word(lanes.active, 0, word))
+    kernels.see_wins(layout, lanes)
+    arrays.new.winner[:count] = NOBODY
+    for role in range(len(layout.span) - 1):
+        for word in range(words_of(lanes.decided)):
+            bits = get_word(lanes.decided, role, word)
+            while bits != np.uint64(0):
+                lane = 64 * word + lowest_bit(bits)
+                bits &= bits - np.uint64(1)
+                if lane < count:
+                    arrays.new.winner[lane] = role
