@@ -17,7 +17,7 @@ def phases_and_levels(
 ) -> tuple[NDArray[np.int8], IntArray]:
     """(nodes,) phase and level of every node; 0 for sources, but feedback has its phase.
 
-    `bounds` (7,) are those of next, legal, terminal, goals, wins, and feedback in `outputs`.
+    `bounds` (8,) are those of next, legal, terminal, goals, wins, blocks, feedback in `outputs`.
     """
     nodes, sources = gates.size[NODES], len(gates.group)
     feedback, fluents = sources - first_feedback, bounds[1]
@@ -43,7 +43,7 @@ def phases_and_levels(
     for i in range(len(outputs)):
         if bounds[3] <= i < bounds[4]:
             needed[outputs[i] >> 1] |= for_goals
-        elif bounds[4] <= i < bounds[5]:
+        elif bounds[4] <= i < bounds[6]:
             needed[outputs[i] >> 1] |= for_wins
         else:
             needed[outputs[i] >> 1] |= for_goals | for_wins

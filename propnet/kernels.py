@@ -20,7 +20,7 @@ from propnet.lane_states import legal_rows, load_states, save_states, set_moves,
 from propnet.layout import ALL, NONE
 from propnet.random_play import playout, simulate
 from propnet.vectors import read
-from propnet.wins import make_wins, see_wins
+from propnet.wins import make_decided, see_blocks, see_wins
 
 __all__ = [
     "ALL",
@@ -31,12 +31,13 @@ __all__ = [
     "draw_lanes",
     "legal_rows",
     "load_states",
-    "make_wins",
+    "make_decided",
     "playout",
     "read",
     "read_goals",
     "reset",
     "save_states",
+    "see_blocks",
     "see_position",
     "see_wins",
     "set_moves",

@@ -67,6 +67,10 @@ class Layout(NamedTuple):
     """(M,) literals"""
     may_win: I32
     """(W,) the moves whose literals of `wins` are not false"""
+    blocks: I32
+    """(M,) literals"""
+    may_block: I32
+    """(B,) likewise"""
     feedback: I32
     """(feedback,) literals"""
     feedback_phase: I32
@@ -142,6 +146,8 @@ def layout_of(network: Network) -> Layout:
         goal_value=np.array(values, np.uint8),
         wins=network.wins,
         may_win=np.flatnonzero(network.wins).astype(np.int32),
+        blocks=network.blocks,
+        may_block=np.flatnonzero(network.blocks).astype(np.int32),
         feedback=network.feedback,
         feedback_phase=network.feedback_phase,
         feedback_stratum=network.feedback_stratum,

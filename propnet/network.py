@@ -64,6 +64,9 @@ class Network:
     wins: IntArray
     """(moves,) literal per move: legal, and its role has its best goal at the end that comes of it,
     where no other role has a choice; false where nothing is known"""
+    blocks: IntArray
+    """(moves,) literal per move: legal, and takes the place of another role's move that would win,
+    where no other role has a choice"""
     feedback: IntArray
     """(feedback,) literal that drives each feedback source"""
     feedback_phase: IntArray
@@ -148,7 +151,7 @@ def _with_wins(sources: Sources, gates: Gates, outputs: IntArray) -> tuple[Gates
     """Literals of moves that win at once as further outputs, before those of feedback."""
     moves = sources.move_count
     terminal, feedback = len(sources.fluents) + moves, len(sources.cut)
-    plain = np.insert(outputs, len(outputs) - feedback, np.full(moves, FALSE, np.int32))
+    plain = np.insert(outputs, len(outputs) - feedback, np.full(2 * moves, FALSE, np.int32))
     if len(sources.moves) == 1 or feedback:
         return gates, plain
     ends = terminal + np.cumsum([len(values) for values in sources.goal_values])
@@ -156,25 +159,26 @@ def _with_wins(sources: Sources, gates: Gates, outputs: IntArray) -> tuple[Gates
         [end if any(v) else -1 for end, v in zip(ends, sources.goal_values, strict=True)], np.int32
     )
     fluents = len(sources.fluents)
-    more, others, wins = with_winning_moves(gates, outputs, fluents, terminal, best, sources.waits)
-    if not wins.any():
-        return gates, plain
-    outputs = np.concatenate((others, wins))
-    for inline in (True, False):
-        more, outputs = _pass(more, outputs, inline)
-    if more.size[EDGES] > gates.size[EDGES] + most_edges(gates):
-        return gates, plain
-    return more, outputs
+    more, others, wins, blocks = with_winning_moves(
+        gates, outputs, fluents, terminal, best, sources.waits, sources.namesakes
+    )
+    for some in (blocks, np.zeros_like(blocks)):
+        made, outputs = more, np.concatenate((others, wins, some))
+        for inline in (True, False):
+            made, outputs = _pass(made, outputs, inline)
+        if made.size[EDGES] <= gates.size[EDGES] + most_edges(gates):
+            return made, outputs
+    return gates, plain
 
 
 def _arranged(program: GroundProgram, sources: Sources, gates: Gates, outputs: IntArray) -> Network:
     fluents, moves = len(sources.fluents), sources.move_count
     goals = len(sources.goal_atoms)
-    bounds = np.cumsum([0, fluents, moves, 1, goals, moves, len(sources.cut)])
+    bounds = np.cumsum([0, fluents, moves, 1, goals, moves, moves, len(sources.cut)])
     phase, level = phases_and_levels(gates, outputs, bounds, 1 + fluents + moves)
     first, inputs, new_number = sorted_gates(gates, phase, level)
     outputs = 2 * new_number[outputs >> 1] + (outputs & 1)
-    next_, legal, terminal, goal, wins, feedback = (
+    next_, legal, terminal, goal, wins, blocks, feedback = (
         outputs[low:high] for low, high in pairwise(bounds)
     )
     counts = np.bincount(phase[sources.count + 1 :], minlength=PHASES)
@@ -192,6 +196,7 @@ def _arranged(program: GroundProgram, sources: Sources, gates: Gates, outputs: I
         terminal=int(terminal[0]),
         goals=goal,
         wins=wins,
+        blocks=blocks,
         feedback=feedback,
         feedback_phase=phase[1 + fluents + moves : 1 + sources.count].astype(np.int32),
         feedback_stratum=sources.cut_stratum,
@@ -219,6 +224,7 @@ def describe(network: Network) -> Iterator[str]:
             name = write_term((network.roles[number], move))
             yield f"legal {name} = {text(network.legal[low + i])}"
             yield f"wins {name} = {text(network.wins[low + i])}"
+            yield f"blocks {name} = {text(network.blocks[low + i])}"
     yield f"terminal = {text(network.terminal)}"
     values = [v for role in network.goal_values for v in role]
     for value, literal in zip(values, network.goals, strict=True):

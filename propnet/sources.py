@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import permutations
 
 import numpy as np
 
@@ -93,6 +94,16 @@ class Sources:
             names = [i for i, move in enumerate(moves) if isinstance(move, str)]
             nodes.append(first + names[0] if len(names) == 1 else -1)
         return np.array(nodes, np.int32)
+
+    @property
+    def namesakes(self) -> IntArray:
+        """(n, 2) pairs of moves (numbers in `legal`) of the same name, of different roles."""
+        numbers = [(role, move) for role, moves in enumerate(self.moves) for move in moves]
+        places: dict[Term, list[int]] = {}
+        for number, (_, move) in enumerate(numbers):
+            places.setdefault(move, []).append(number)
+        pairs = [pair for same in places.values() for pair in permutations(same, 2)]
+        return np.array(pairs, np.int32).reshape(-1, 2)
 
     def literals(self, program: GroundProgram) -> IntArray:
         """(atoms,) the literals of what is a source, -1 for other atoms."""

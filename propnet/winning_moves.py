@@ -11,6 +11,9 @@ a single legal move.
 
 What remains depends on fluents alone.  It is divided into the reasons why the game may be won, and
 those that take the fewest gates are kept: a move whose literal holds does win, others may, too.
+A move blocks if there is a reason for another role's move of the same name to win, were it made now:
+on most boards who takes the place of a line's last stone, or drops one there, is in its way.
+
 Nothing is known in games for one role (exact search plays them), in games with positive cycles, and
 where it would take too long to find out.
 
@@ -65,12 +68,15 @@ def with_winning_moves(
     terminal: int,
     best_goals: IntArray,
     waits: IntArray,
-) -> tuple[Gates, IntArray, IntArray]:
-    """The gates with those of winning moves, the outputs there, and (M,) literals of the moves.
+    answers: IntArray,
+) -> tuple[Gates, IntArray, IntArray, IntArray]:
+    """The gates with those of winning moves, the outputs there, and (M,) literals of moves that
+    win, and of those that block.
 
     `outputs` are next (F), legal (M), and others; `terminal` is the place of terminal among them,
     `best_goals` (R,) those of what each role wants most, -1 where it wants nothing.  `waits` (R,)
-    are the nodes of the moves by which roles wait, -1 where there is none.
+    are the nodes of the moves by which roles wait, -1 where there is none.  `answers` (n, 2) are
+    pairs of moves of the same name but of different roles.
     """
     room = ROOM * most_edges(gates)
     nodes, edges = int(gates.size[NODES]), int(gates.size[EDGES])
@@ -88,17 +94,18 @@ def with_winning_moves(
             for some, parts in zip((moves, literals, costs), found, strict=True):
                 some.append(parts)
     if not moves:
-        return new, outputs, np.zeros(len(legal), np.int32)
-    wins = _cheapest(
+        return new, outputs, np.zeros(len(legal), np.int32), np.zeros(len(legal), np.int32)
+    reasons = _cheapest(
         new,
-        legal,
+        len(legal),
         np.concatenate(moves),
         np.concatenate(literals),
         np.concatenate(costs),
-        waits,
         most_edges(gates),
     )
-    return new, outputs, wins
+    blocks = _blocks(new, legal, reasons, answers)
+    wins = _wins(new, legal, reasons, waits)
+    return new, outputs, wins, blocks
 
 
 @allocating_kernel
@@ -168,34 +175,44 @@ def _reasons_of(
 
 @allocating_kernel
 def _cheapest(
-    gates: Gates,
-    legal: IntArray,
-    moves: IntArray,
-    literals: IntArray,
-    costs: IntArray,
-    waits: IntArray,
-    most: int,
+    gates: Gates, count: int, moves: IntArray, literals: IntArray, costs: IntArray, most: int
 ) -> IntArray:
-    """(M,) for every move that it is legal, and one of its reasons holds; not all may be looked at."""
-    wins = np.zeros(len(legal), np.int32)
+    """(M,) for every move that one of its reasons to win holds, of those that take the least."""
+    reasons = np.zeros(count, np.int32)
     total = 0
     for k in np.argsort(costs, kind="mergesort"):
         total += costs[k]
         if total > most:
             break
-        wins[moves[k]] = make_or(gates, np.array([wins[moves[k]], literals[k]], np.int32), 2)
-    first_move = gates.span[0, 0]
-    conditions = np.empty(1 + len(waits), np.int32)
+        either = np.array([reasons[moves[k]], literals[k]], np.int32)
+        reasons[moves[k]] = make_or(gates, either, 2)
+    return reasons
+
+
+@allocating_kernel
+def _wins(gates: Gates, legal: IntArray, reasons: IntArray, waits: IntArray) -> IntArray:
+    """(M,) for every move that it is legal, others may wait, and there is a reason to win."""
+    wins, first_move = np.zeros(len(legal), np.int32), gates.span[0, 0]
     for role in range(len(waits)):
         for move in range(gates.span[role, 0] - first_move, gates.span[role, 1] - first_move):
-            conditions[:] = TRUE
+            conditions = np.full(len(waits) + 1, TRUE, np.int32)
             for other in range(len(waits)):
                 if other != role and waits[other] >= 0:
                     conditions[other] = legal[waits[other] - first_move]
-            conditions[role] = legal[move]
-            conditions[-1] = wins[move]
-            wins[move] = make_and(gates, conditions.copy(), len(conditions))
+            conditions[role], conditions[-1] = legal[move], reasons[move]
+            wins[move] = make_and(gates, conditions, len(conditions))
     return wins
+
+
+@allocating_kernel
+def _blocks(gates: Gates, legal: IntArray, reasons: IntArray, answers: IntArray) -> IntArray:
+    """(M,) for every move that it is legal, and there is a reason for a namesake to win."""
+    blocks = np.zeros(len(legal), np.int32)
+    for threat, answer in answers:
+        both = np.array([legal[answer], reasons[threat]], np.int32)
+        either = np.array([blocks[answer], make_and(gates, both, 2)], np.int32)
+        blocks[answer] = make_or(gates, either, 2)
+    return blocks
 
 
 @allocating_kernel

@@ -93,7 +93,7 @@ def _seen(network: Network, states: list[State], *, few: bool, code: bool) -> tu
         kernels.see_position(layout, lanes)
         kernels.see_wins(layout, lanes)
         kernels.choose_moves(layout, lanes)
-        kernels.make_wins(layout, lanes)
+        kernels.make_decided(layout, lanes)
         rows = lanes.values[layout.first_move : layout.first_move + len(network.legal)]
         made[:, low : low + at_once] = _bits(rows)[:, : len(some)]
         decided[:, low : low + at_once] = _bits(lanes.decided)[:, : len(some)]

@@ -24,14 +24,17 @@ from propnet.vectors import lowest_bit
 if TYPE_CHECKING:
     from ggp_agent.search.arrays import Arrays
 
+CHOICES = ("off", "wins", "blocks")
+OFF, WINS, BLOCKS = range(len(CHOICES))
 NOBODY = -1
 
 declare(
     Parameter(
         "decisive",
         "off",
-        "whether a move that wins at once is made in playouts, where the rules show it",
-        choices=("off", "on"),
+        "whether moves are made in playouts that win at once, and that take the place of others' "
+        "that would, where the rules show it",
+        choices=CHOICES,
         source="Teytaud, Teytaud: On the huge benefit of decisive moves (2010)",
     ),
 )
@@ -40,15 +43,17 @@ declare(
 @part
 def see(layout: Layout, lanes: Lanes, arrays: Arrays) -> None:
     """Find the active lanes in which somebody wins at once; others' moves are to be chosen."""
-    if arrays.options.decisive:
+    if arrays.options.decisive != OFF:
         kernels.see_wins(layout, lanes)
+        if arrays.options.decisive == BLOCKS:
+            kernels.see_blocks(layout, lanes)
 
 
 @part
 def make(layout: Layout, lanes: Lanes, arrays: Arrays) -> None:
-    """Make the moves that win, where all others have been chosen."""
-    if arrays.options.decisive:
-        kernels.make_wins(layout, lanes)
+    """Make the moves that win or block, where all others have been chosen."""
+    if arrays.options.decisive != OFF:
+        kernels.make_decided(layout, lanes)
 
 
 @part
@@ -57,7 +62,7 @@ def find_winners(layout: Layout, lanes: Lanes, arrays: Arrays, count: int) -> No
 
     `lanes.active` is the lanes where it is over.
     """
-    if not arrays.options.decisive:
+    if arrays.options.decisive == OFF:
         return
     for word in range(words_of(lanes.active)):
         set_word(lanes.active, 0, word, ~get_word(lanes.active, 0, word))

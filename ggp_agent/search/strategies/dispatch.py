@@ -18,6 +18,7 @@ from ggp_agent.search.candidates import Candidates
 from ggp_agent.search.kernel import part
 from ggp_agent.search.played_moves import sort_by_lane
 from ggp_agent.search.strategies import (
+    decisive,
     gibbs,
     grave,
     mast,
@@ -76,8 +77,8 @@ class Options(NamedTuple):
     """UNIFORM, MAST or GIBBS"""
     history: bool
     """whether the history of moves is kept"""
-    decisive: bool
-    """whether moves that win at once are made in playouts"""
+    decisive: int
+    """OFF, WINS or BLOCKS: which moves are made in playouts whatever their policy says"""
     solver: bool
     """whether proven scores are backed up"""
     chance: int
@@ -92,7 +93,7 @@ def options_of(agent: Agent, chance: int) -> Options:
         selection=selection,
         playout=playout,
         history=playout in (MAST, GIBBS) or selection == PROGRESSIVE_HISTORY,
-        decisive=agent["decisive"] == "on",
+        decisive=decisive.CHOICES.index(str(agent["decisive"])),
         solver=agent["solver"] == "on",
         chance=chance,
     )
