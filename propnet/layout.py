@@ -70,7 +70,7 @@ class Layout(NamedTuple):
     blocks: I32
     """(M,) literals"""
     may_block: I32
-    """(B,) likewise"""
+    """(B,) likewise, first those that may block the most"""
     feedback: I32
     """(feedback,) literals"""
     feedback_phase: I32
@@ -147,13 +147,19 @@ def layout_of(network: Network) -> Layout:
         wins=network.wins,
         may_win=np.flatnonzero(network.wins).astype(np.int32),
         blocks=network.blocks,
-        may_block=np.flatnonzero(network.blocks).astype(np.int32),
+        may_block=_most_first(network.blocks, network.blocked),
         feedback=network.feedback,
         feedback_phase=network.feedback_phase,
         feedback_stratum=network.feedback_stratum,
         initial=pack(network.initial[np.newaxis])[0],
         code=np.zeros(4, np.int64),
     )
+
+
+def _most_first(literals: I32, counts: I32) -> I32:
+    """The moves whose literals are not false, those with the highest counts first."""
+    moves = np.flatnonzero(literals)
+    return moves[np.argsort(-counts[moves], kind="stable")].astype(np.int32)
 
 
 def new_lanes(layout: Layout, seed: int) -> Lanes:

@@ -65,8 +65,9 @@ class Network:
     """(moves,) literal per move: legal, and its role has its best goal at the end that comes of it,
     where no other role has a choice; false where nothing is known"""
     blocks: IntArray
-    """(moves,) literal per move: legal, and takes the place of another role's move that would win,
-    where no other role has a choice"""
+    """(moves,) literal per move: legal, and blocks a move of another role that would win"""
+    blocked: IntArray
+    """(moves,) how many moves of other roles it may block"""
     feedback: IntArray
     """(feedback,) literal that drives each feedback source"""
     feedback_phase: IntArray
@@ -106,8 +107,8 @@ def compile_network(program: GroundProgram) -> Network:
     gates, outputs = _factored(program, sources)
     for inline in (True, False):
         gates, outputs = _pass(gates, outputs, inline)
-    gates, outputs = _with_wins(sources, gates, outputs)
-    return _arranged(program, sources, gates, outputs)
+    gates, outputs, blocked = _with_wins(sources, gates, outputs)
+    return _arranged(program, sources, gates, outputs, blocked)
 
 
 def _factored(program: GroundProgram, sources: Sources) -> tuple[Gates, IntArray]:
@@ -147,31 +148,39 @@ def _pass(gates: Gates, outputs: IntArray, inline: bool) -> tuple[Gates, IntArra
     return new, rebuilt(gates, new, outputs, inline)
 
 
-def _with_wins(sources: Sources, gates: Gates, outputs: IntArray) -> tuple[Gates, IntArray]:
-    """Literals of moves that win at once as further outputs, before those of feedback."""
+def _with_wins(
+    sources: Sources, gates: Gates, outputs: IntArray
+) -> tuple[Gates, IntArray, IntArray]:
+    """Moves that win at once, and that block, as further outputs, before those of feedback.
+
+    Also (moves,) how many each may block.
+    """
     moves = sources.move_count
     terminal, feedback = len(sources.fluents) + moves, len(sources.cut)
+    nothing = np.zeros(moves, np.int32)
     plain = np.insert(outputs, len(outputs) - feedback, np.full(2 * moves, FALSE, np.int32))
     if len(sources.moves) == 1 or feedback:
-        return gates, plain
+        return gates, plain, nothing
     ends = terminal + np.cumsum([len(values) for values in sources.goal_values])
     best = np.array(
         [end if any(v) else -1 for end, v in zip(ends, sources.goal_values, strict=True)], np.int32
     )
     fluents = len(sources.fluents)
-    more, others, wins, blocks = with_winning_moves(
-        gates, outputs, fluents, terminal, best, sources.waits, sources.namesakes
+    found = with_winning_moves(
+        gates, outputs, fluents, terminal, best, sources.waits, sources.names
     )
-    for some in (blocks, np.zeros_like(blocks)):
-        made, outputs = more, np.concatenate((others, wins, some))
+    for blocks in (found.blocks, found.named_blocks, np.zeros_like(found.blocks)):
+        made, outputs = found.gates, np.concatenate((found.outputs, found.wins, blocks))
         for inline in (True, False):
             made, outputs = _pass(made, outputs, inline)
         if made.size[EDGES] <= gates.size[EDGES] + most_edges(gates):
-            return made, outputs
-    return gates, plain
+            return made, outputs, found.blocked
+    return gates, plain, nothing
 
 
-def _arranged(program: GroundProgram, sources: Sources, gates: Gates, outputs: IntArray) -> Network:
+def _arranged(
+    program: GroundProgram, sources: Sources, gates: Gates, outputs: IntArray, blocked: IntArray
+) -> Network:
     fluents, moves = len(sources.fluents), sources.move_count
     goals = len(sources.goal_atoms)
     bounds = np.cumsum([0, fluents, moves, 1, goals, moves, moves, len(sources.cut)])
@@ -197,6 +206,7 @@ def _arranged(program: GroundProgram, sources: Sources, gates: Gates, outputs: I
         goals=goal,
         wins=wins,
         blocks=blocks,
+        blocked=blocked,
         feedback=feedback,
         feedback_phase=phase[1 + fluents + moves : 1 + sources.count].astype(np.int32),
         feedback_stratum=sources.cut_stratum,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import permutations
 
 import numpy as np
 
@@ -96,14 +95,11 @@ class Sources:
         return np.array(nodes, np.int32)
 
     @property
-    def namesakes(self) -> IntArray:
-        """(n, 2) pairs of moves (numbers in `legal`) of the same name, of different roles."""
-        numbers = [(role, move) for role, moves in enumerate(self.moves) for move in moves]
-        places: dict[Term, list[int]] = {}
-        for number, (_, move) in enumerate(numbers):
-            places.setdefault(move, []).append(number)
-        pairs = [pair for same in places.values() for pair in permutations(same, 2)]
-        return np.array(pairs, np.int32).reshape(-1, 2)
+    def names(self) -> IntArray:
+        """(moves,) a number for each, the same for moves that are written alike."""
+        numbers: dict[Term, int] = {}
+        moves = [move for moves in self.moves for move in moves]
+        return np.array([numbers.setdefault(move, len(numbers)) for move in moves], np.int32)
 
     def literals(self, program: GroundProgram) -> IntArray:
         """(atoms,) the literals of what is a source, -1 for other atoms."""

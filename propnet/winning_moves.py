@@ -11,8 +11,9 @@ a single legal move.
 
 What remains depends on fluents alone.  It is divided into the reasons why the game may be won, and
 those that take the fewest gates are kept: a move whose literal holds does win, others may, too.
-A move blocks if there is a reason for another role's move of the same name to win, were it made now:
-on most boards who takes the place of a line's last stone, or drops one there, is in its way.
+A move blocks a threat, which is a move that would win were it another role's turn, if it takes away
+what makes that one legal (the piece that would reach its goal), or is written like it (the place of
+a line's last stone).
 
 Nothing is known in games for one role (exact search plays them), in games with positive cycles, and
 where it would take too long to find out.
@@ -21,6 +22,8 @@ Letters: F fluents, M moves of all roles, R roles.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +59,22 @@ ROOM = 40
 UNKNOWN = -1
 
 
+class WinningMoves(NamedTuple):
+    """Literals of moves in gates."""
+
+    gates: Gates
+    outputs: IntArray
+    """what they have become there"""
+    wins: IntArray
+    """(M,) the move wins at once"""
+    blocks: IntArray
+    """(M,) it blocks a threat"""
+    named_blocks: IntArray
+    """(M,) it blocks one that is written like it"""
+    blocked: IntArray
+    """(M,) how many threats it may block"""
+
+
 def most_edges(gates: Gates) -> int:
     """How many gate inputs winning moves may add."""
     return min(MOST_EDGES, max(FEW_EDGES, TIMES_EDGES * int(gates.size[EDGES])))
@@ -68,15 +87,14 @@ def with_winning_moves(
     terminal: int,
     best_goals: IntArray,
     waits: IntArray,
-    answers: IntArray,
-) -> tuple[Gates, IntArray, IntArray, IntArray]:
-    """The gates with those of winning moves, the outputs there, and (M,) literals of moves that
-    win, and of those that block.
+    names: IntArray,
+) -> WinningMoves:
+    """The gates with those of moves that win or block.
 
     `outputs` are next (F), legal (M), and others; `terminal` is the place of terminal among them,
     `best_goals` (R,) those of what each role wants most, -1 where it wants nothing.  `waits` (R,)
-    are the nodes of the moves by which roles wait, -1 where there is none.  `answers` (n, 2) are
-    pairs of moves of the same name but of different roles.
+    are the nodes of the moves by which roles wait, -1 where there is none; `names` (M,)
+    are numbers, the same for moves of different roles that are written alike.
     """
     room = ROOM * most_edges(gates)
     nodes, edges = int(gates.size[NODES]), int(gates.size[EDGES])
@@ -94,7 +112,7 @@ def with_winning_moves(
             for some, parts in zip((moves, literals, costs), found, strict=True):
                 some.append(parts)
     if not moves:
-        return new, outputs, np.zeros(len(legal), np.int32), np.zeros(len(legal), np.int32)
+        return WinningMoves(new, outputs, *np.zeros((4, len(legal)), np.int32))
     reasons = _cheapest(
         new,
         len(legal),
@@ -103,9 +121,15 @@ def with_winning_moves(
         np.concatenate(costs),
         most_edges(gates),
     )
-    blocks = _blocks(new, legal, reasons, answers)
     wins = _wins(new, legal, reasons, waits)
-    return new, outputs, wins, blocks
+    blocks, blocked = np.zeros((2, len(legal)), np.int32)
+    named = blocks
+    if wins.any() and (waits >= 0).all():
+        named = _block_namesakes(new, legal, reasons, names, blocked)
+        threats = _threats(new, legal, reasons, waits)
+        blocks = named.copy()
+        _block_by_effect(new, following, legal, threats, waits, blocks, blocked)
+    return WinningMoves(new, outputs, wins, blocks, named, blocked)
 
 
 @allocating_kernel
@@ -205,14 +229,110 @@ def _wins(gates: Gates, legal: IntArray, reasons: IntArray, waits: IntArray) -> 
 
 
 @allocating_kernel
-def _blocks(gates: Gates, legal: IntArray, reasons: IntArray, answers: IntArray) -> IntArray:
-    """(M,) for every move that it is legal, and there is a reason for a namesake to win."""
+def _turn(gates: Gates, legal: IntArray, first: int, last: int, wait: int) -> IntArray:
+    """What all of a role's legal moves but waiting have in common: that it is its turn."""
+    common, asked = np.zeros(2 * gates.size[NODES], np.int32), 0
+    for move in range(first, last):
+        literal = legal[move]
+        if move != wait and literal != FALSE:
+            asked += 1
+            common[literal] += 1
+            if not literal & 1:
+                for i in range(gates.first[literal >> 1], gates.first[(literal >> 1) + 1]):
+                    common[gates.inputs[i]] += 1
+    return np.flatnonzero((common == asked) & (asked > 1)).astype(np.int32)
+
+
+@allocating_kernel
+def _threats(gates: Gates, legal: IntArray, reasons: IntArray, waits: IntArray) -> IntArray:
+    """(M,) for every move that it would win, were it its role's turn."""
+    threats, first_move = np.zeros(len(legal), np.int32), gates.span[0, 0]
+    for role in range(len(waits)):
+        first, last = gates.span[role, 0] - first_move, gates.span[role, 1] - first_move
+        turn = _turn(gates, legal, first, last, waits[role] - first_move)
+        nodes = gates.size[NODES]
+        known, same = np.full(nodes, UNKNOWN, np.int32), np.zeros(nodes, np.bool_)
+        for literal in turn:
+            _assume(gates, known, literal)
+        own = np.where(known != UNKNOWN, known, 2 * np.arange(nodes)).astype(np.int32)
+        for move in range(first, last):
+            if len(turn) > 0 and reasons[move] != FALSE:
+                cone = _cone(gates, legal[move : move + 1], len(gates.group))
+                if not _map(gates, cone[cone < nodes], own, same, known, False):
+                    return threats
+                may = own[legal[move] >> 1] ^ (legal[move] & 1)
+                threats[move] = make_and(gates, np.array([may, reasons[move]], np.int32), 2)
+    return threats
+
+
+@allocating_kernel
+def _block_namesakes(
+    gates: Gates, legal: IntArray, reasons: IntArray, names: IntArray, blocked: IntArray
+) -> IntArray:
+    """(M,) for every move that it is legal, and a move that is written like it has reasons to win."""
     blocks = np.zeros(len(legal), np.int32)
-    for threat, answer in answers:
-        both = np.array([legal[answer], reasons[threat]], np.int32)
-        either = np.array([blocks[answer], make_and(gates, both, 2)], np.int32)
-        blocks[answer] = make_or(gates, either, 2)
+    for move in range(len(legal)):
+        for other in np.flatnonzero(names == names[move]):
+            if other != move and reasons[other] != FALSE:
+                both = np.array([legal[move], reasons[other]], np.int32)
+                either = np.array([blocks[move], make_and(gates, both, 2)], np.int32)
+                blocks[move] = make_or(gates, either, 2)
+                blocked[move] += 1
     return blocks
+
+
+@allocating_kernel
+def _block_by_effect(
+    gates: Gates,
+    following: IntArray,
+    legal: IntArray,
+    threats: IntArray,
+    waits: IntArray,
+    blocks: IntArray,
+    blocked: IntArray,
+) -> None:
+    """Add to `blocks` that a move takes away what a threat needs."""
+    fluents, first_move, sources = len(following), gates.span[0, 0], len(gates.group)
+    nodes = gates.size[NODES]
+    which = np.flatnonzero(threats)
+    needs = np.full((len(which), 1 + fluents), UNKNOWN, np.int32)
+    for k in range(len(which)):
+        known = np.full(nodes, UNKNOWN, np.int32)
+        _assume(gates, known, threats[which[k]])
+        needs[k] = known[: 1 + fluents]
+    wanted = (np.flatnonzero((needs[:, 1:] != UNKNOWN).sum(axis=0))).astype(np.int32)
+    before = _cone(gates, following[wanted], sources)
+    now, differs = np.empty(nodes, np.int32), np.zeros(nodes, np.bool_)
+    differs[first_move : first_move + len(legal)] = True
+    for role in range(len(waits)):
+        for move in range(gates.span[role, 0], gates.span[role, 1]):
+            answer = move - first_move
+            if legal[answer] == FALSE or move == waits[role]:
+                continue
+            known = np.full(nodes, UNKNOWN, np.int32)
+            _assume(gates, known, legal[answer])
+            for node in range(1 + fluents):
+                now[node] = known[node] if known[node] != UNKNOWN else 2 * node
+            now[first_move : first_move + len(legal)] = FALSE
+            for other in range(len(waits)):
+                now[move if other == role else waits[other]] = TRUE
+            if not _map(gates, before, now, differs, known, False):
+                return
+            for k in range(len(which)):
+                threat = which[k]
+                if gates.span[role, 0] <= threat + first_move < gates.span[role, 1]:
+                    continue
+                takes_away, both_may_be = False, True
+                for fluent in wanted:
+                    literal = now[following[fluent] >> 1] ^ (following[fluent] & 1)
+                    need = needs[k, 1 + fluent]
+                    takes_away |= literal <= TRUE and literal ^ 1 == need
+                    both_may_be &= need == UNKNOWN or known[1 + fluent] != need ^ 1
+                if takes_away and both_may_be:
+                    both = np.array([legal[answer], threats[threat]], np.int32)
+                    either = np.array([blocks[answer], make_and(gates, both, 2)], np.int32)
+                    blocks[answer] = make_or(gates, either, 2)
+                    blocked[answer] += 1
 
 
 @allocating_kernel

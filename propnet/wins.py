@@ -29,14 +29,14 @@ def see_blocks(layout: Layout, lanes: Lanes) -> None:
 
 @inlined_kernel
 def _decide(layout: Layout, lanes: Lanes, literals: I32, moves: I32) -> None:
-    free, at = load(lanes.active, 0), 0
+    free = load(lanes.active, 0)
     for role in range(len(layout.span) - 1):
         free &= ~load(lanes.decided, role)
     for role in range(len(layout.span) - 1):
         able = splat_like(lanes.values, NONE)
-        while at < len(moves) and moves[at] < layout.span[role + 1]:
-            able |= read(lanes.values, literals[moves[at]])
-            at += 1
+        for move in moves:
+            if layout.span[role] <= move < layout.span[role + 1]:
+                able |= read(lanes.values, literals[move])
         able &= free
         if any_lane(able):
             for other in range(len(layout.span) - 1):
