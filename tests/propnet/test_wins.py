@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gdl.grounding import ground
 from gdl.rules import RuleSheet
-from gdl.state_machine import MAX_GOAL, State
+from gdl.state_machine import MAX_GOAL, Move, State
 from ggp_agent.library.games import find_game
 from propnet import kernels
 from propnet.compiling import compile_in_background
@@ -44,7 +44,9 @@ def _states(game: str) -> tuple[PropnetStateMachine, list[State]]:
         line, state = [], machine.initial_state
         while not machine.is_terminal(state) and len(line) < 200:
             line.append(state)
-            joint = [random.choice(machine.legal_moves(state, r)) for r in range(len(machine.roles))]
+            joint = [
+                random.choice(machine.legal_moves(state, r)) for r in range(len(machine.roles))
+            ]
             state = machine.next_state(state, tuple(joint))
         states += line[::-1][: LANES // 8]
     return machine, states[:LANES]
@@ -171,3 +173,106 @@ def test_roles_that_choose_at_once_are_never_decided() -> None:
     network = compile_network(ground(RuleSheet.from_text(rules)))
     winning, _ = _seen(network, [PropnetStateMachine(network).initial_state], few=True, code=False)
     assert not winning.any()
+
+
+# -------------------------------------------------------------------------------------- playouts
+
+
+def _won_by(machine: PropnetStateMachine, state: State, role: int) -> list[Move]:
+    """The moves by which a role wins at once if it has the turn, by the rules."""
+    moves = []
+    for move in machine.legal_moves(state, role):
+        joint = [machine.legal_moves(state, r)[0] for r in range(len(machine.roles))]
+        joint[role] = move
+        after = machine.next_state(state, tuple(joint))
+        if machine.is_terminal(after) and machine.goals(after)[role] == MAX_GOAL:
+            moves.append(move)
+    return moves
+
+
+def _turned(machine: PropnetStateMachine, state: State) -> State:
+    """The state with the turn passed on, in a game with two roles and a fluent `control`."""
+    fluents = set(machine.fluents(state))
+    (turn,) = (fluent for fluent in fluents if fluent[0] == "control")
+    other = machine.roles[1 - machine.roles.index(turn[1])]
+    return machine.state_from(fluents - {turn} | {("control", other)})
+
+
+def _mover(machine: PropnetStateMachine, state: State) -> int:
+    return next(r for r in range(2) if machine.legal_moves(state, r) != ("noop",))
+
+
+def _played(blocks: bool, random: Random) -> int:
+    """The first role's goal of a game of tic-tac-toe: wins first, then blocks, else at random."""
+    machine, _ = _states("ticTacToe")
+    state = machine.initial_state
+    while not machine.is_terminal(state):
+        mover = _mover(machine, state)
+        choice = _won_by(machine, state, mover)
+        if not choice and blocks:
+            choice = _won_by(machine, _turned(machine, state), 1 - mover)
+        move = choice[0] if choice else random.choice(machine.legal_moves(state, mover))
+        joint = (move, "noop") if mover == 0 else ("noop", move)
+        state = machine.next_state(state, joint)
+    return machine.goals(state)[0]
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+def test_playouts_are_those_of_the_policy(blocks: bool) -> None:
+    layout = layout_of(_network("ticTacToe"))
+    lanes = new_lanes(layout, 5)
+    ours: list[int] = []
+    for _ in range(8):
+        kernels.load_states(layout, lanes, np.tile(layout.initial, (LANES, 1)), LANES)
+        lanes.active[:] = kernels.ALL
+        for _ in range(9):
+            kernels.see_position(layout, lanes)
+            over = lanes.values[layout.terminal >> 1]
+            lanes.active[0] &= over if layout.terminal & 1 else ~over
+            kernels.see_wins(layout, lanes)
+            if blocks:
+                kernels.see_blocks(layout, lanes)
+            kernels.choose_moves(layout, lanes)
+            kernels.make_decided(layout, lanes)
+            kernels.advance(layout, lanes)
+        kernels.see_position(layout, lanes)
+        goals = np.zeros((2, LANES), np.uint8)
+        kernels.read_goals(layout, lanes, goals)
+        ours += goals[0].tolist()
+    random = Random(11)
+    theirs = [_played(blocks, random) for _ in range(1500)]
+    error = np.sqrt(np.var(ours) / len(ours) + np.var(theirs) / len(theirs))
+    assert abs(np.mean(ours) - np.mean(theirs)) < 4 * error
+
+
+@pytest.mark.parametrize(
+    "game", ["ticTacToe", "connectFour", "connectFive", "quad", "breakthrough", "knightthrough"]
+)
+def test_a_block_takes_away_a_threat(game: str) -> None:
+    """Threats are what the other role would win by, had it the turn; a block leaves fewer."""
+    machine, states = _states(game)
+    network = machine.network
+    layout, lanes = layout_of(network), new_lanes(layout_of(network), 1)
+    kernels.load_states(
+        layout, lanes, np.array([np.frombuffer(s, np.uint64) for s in states]), LANES
+    )
+    lanes.active[:] = kernels.ALL
+    kernels.see_position(layout, lanes)
+    kernels.see_wins(layout, lanes)
+    won = _bits(lanes.decided).any(axis=0)
+    kernels.see_blocks(layout, lanes)
+    kernels.choose_moves(layout, lanes)
+    kernels.make_decided(layout, lanes)
+    made = _bits(lanes.values[layout.first_move : layout.first_move + len(network.legal)])
+    seen = 0
+    for number in np.flatnonzero(_bits(lanes.decided).any(axis=0) & ~won)[:60]:
+        mover = _mover(machine, states[number])
+        low, high = network.move_span[mover : mover + 2]
+        (move,) = (network.moves[mover][i] for i in np.flatnonzero(made[low:high, number]))
+        threats = set(_won_by(machine, _turned(machine, states[number]), 1 - mover))
+        joint = (move, "noop") if mover == 0 else ("noop", move)
+        after = machine.next_state(states[number], joint)
+        # in connect four the place above may win as well
+        assert move in threats or threats - set(_won_by(machine, after, 1 - mover))
+        seen += 1
+    assert seen
