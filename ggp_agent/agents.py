@@ -49,7 +49,7 @@ DEFAULT_AGENT = "default"
 _DECLARED = (
     Agent(
         "default",
-        "our own: AP with more playouts, proven scores, and an evaluation learnt by self-play",
+        "our own: AP with more playouts, proven scores, decisive moves, and what self-play tells",
         {
             "selection": "grave",
             "playout": "mast",
@@ -58,6 +58,7 @@ _DECLARED = (
             "FPU": 2.0,  # every move is tried before one again: no win at once is overlooked
             "playouts": 4,
             "solver": "on",
+            "decisive": "blocks",
             "self_play": math.inf,
         },
     ),
