@@ -9,7 +9,8 @@ check nothing.  The order of calls is that of a game:
 4. `advance` computes the next state in the active lanes.
 
 All that others call is named here: evaluation (`propnet.evaluation`), states and moves in and out
-(`propnet.lane_states`), choice of moves (`propnet.choice`), moves that win at once (`propnet.wins`), random play (`propnet.random_play`).
+(`propnet.lane_states`), choice of moves (`propnet.choice`), of those that win or block
+(`propnet.wins`), random play (`propnet.random_play`).
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ def _with_wins(
     terminal, feedback = len(sources.fluents) + moves, len(sources.cut)
     nothing = np.zeros(moves, np.int32)
     plain = np.insert(outputs, len(outputs) - feedback, np.full(2 * moves, FALSE, np.int32))
-    if len(sources.moves) == 1 or feedback:
+    if len(sources.moves) == 1 or feedback or (sources.waits < 0).any():
         return gates, plain, nothing
     ends = terminal + np.cumsum([len(values) for values in sources.goal_values])
     best = np.array(

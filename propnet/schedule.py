@@ -142,7 +142,12 @@ def _cut(operations: list[Operation], edges: int) -> Iterator[Chunk]:
 def _kept(network: Network) -> set[int]:
     """Nodes that have to be in their rows: outputs, and what later phases need."""
     literals = [*network.legal.tolist(), network.terminal, *network.goals.tolist()]
-    literals += [*network.wins.tolist(), *network.blocks.tolist(), *network.feedback.tolist(), *network.next.tolist()]
+    literals += [
+        *network.wins.tolist(),
+        *network.blocks.tolist(),
+        *network.feedback.tolist(),
+        *network.next.tolist(),
+    ]
     kept = {literal >> 1 for literal in literals}
     position_end = network.phase_end[POSITION]
     later = network.inputs[network.first[position_end] :] >> 1

@@ -60,13 +60,14 @@ def _choosing(layout: Layout, lanes: Lanes, role: int):  # type: ignore[no-untyp
 def make_decided(layout: Layout, lanes: Lanes) -> None:
     """Every role makes its first move that wins, or blocks, in the lanes decided for it.
 
-    In these lanes it has made no other.
+    In these lanes it has made no other.  Nothing is decided afterwards.
     """
     for role in range(len(layout.span) - 1):
         left = load(lanes.decided, role)
         if any_lane(left):
             left = _make_first(layout, lanes, role, layout.wins, layout.may_win, left)
             _make_first(layout, lanes, role, layout.blocks, layout.may_block, left)
+            store(lanes.decided, role, splat_like(lanes.decided, NONE))
 
 
 @kernel

@@ -33,7 +33,8 @@ from propnet.vectors import LANES, rows
 
 TRANSITIONS, EDGES, DEEPEST, EVALUATIONS = range(4)
 """What `totals` counts: transitions in playouts, edges of the tree that were passed, the longest
-path, and evaluations for new nodes."""
+path, evaluations for new nodes; then looks for decisive moves, and how often there were some (see
+`ggp_agent.search.strategies.decisive`)."""
 
 
 class NewStates(NamedTuple):
@@ -83,7 +84,7 @@ class Arrays(NamedTuple):
     random: U64
     """(1,) generator of the tree's random numbers"""
     totals: NDArray[np.int64]
-    """(4,) see TRANSITIONS"""
+    """(6,) see TRANSITIONS"""
 
 
 def new_arrays(game: CompiledModel, agent: Agent, seed: int, tags: int = 0) -> Arrays:
@@ -112,7 +113,7 @@ def new_arrays(game: CompiledModel, agent: Agent, seed: int, tags: int = 0) -> A
         scratch=_new_scratch(moves, max(moves, limit * roles)),
         roots=new_roots(),
         random=random.integers(0, 2**64, size=1, dtype=np.uint64),
-        totals=np.zeros(4, np.int64),
+        totals=np.zeros(6, np.int64),
     )
 
 

@@ -101,7 +101,14 @@ def test_gates_for_goals_alone_have_a_phase_of_their_own() -> None:
 def test_every_gate_is_needed() -> None:
     for network in _networks():
         used = {int(literal) >> 1 for literal in network.inputs}
-        for outputs in (network.next, network.legal, network.goals, network.feedback):
+        for outputs in (
+            network.next,
+            network.legal,
+            network.goals,
+            network.wins,
+            network.blocks,
+            network.feedback,
+        ):
             used |= {int(literal) >> 1 for literal in outputs}
         used.add(network.terminal >> 1)
         assert used >= set(range(1 + network.sources, len(network.first) - 1))

@@ -9,7 +9,6 @@ With a solver, new states of the tree in which somebody wins at once are proven 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +18,7 @@ from ggp_agent.search.kernel import part
 from propnet import kernels
 from propnet.lane_bits import get_word, set_word, words_of
 from propnet.layout import Lanes, Layout
-from propnet.vectors import lowest_bit
+from propnet.vectors import any_lane, load, lowest_bit, splat_like, store
 
 if TYPE_CHECKING:
     from ggp_agent.search.arrays import Arrays
@@ -27,6 +26,10 @@ if TYPE_CHECKING:
 CHOICES = ("off", "wins", "blocks")
 OFF, WINS, BLOCKS = range(len(CHOICES))
 NOBODY = -1
+LOOKED, DECIDED = 4, 5
+"""Their places in `Arrays.totals`."""
+PATIENCE = 4096
+"""Looks, in one search, after which nobody looks any more if there was never a decisive move."""
 
 declare(
     Parameter(
@@ -41,12 +44,27 @@ declare(
 
 
 @part
+def _looks(layout: Layout, arrays: Arrays) -> bool:
+    """Whether it is worth while: in games whose roles choose at once there never are any."""
+    is_rare = arrays.totals[LOOKED] >= PATIENCE and arrays.totals[DECIDED] == 0
+    return arrays.options.decisive != OFF and len(layout.may_win) > 0 and not is_rare
+
+
+@part
+def _count_look(lanes: Lanes, arrays: Arrays) -> None:
+    arrays.totals[LOOKED] += 1
+    for role in range(len(arrays.greedy.chosen)):
+        arrays.totals[DECIDED] += any_lane(load(lanes.decided, role))
+
+
+@part
 def see(layout: Layout, lanes: Lanes, arrays: Arrays) -> None:
-    """Find the active lanes in which somebody wins at once; others' moves are to be chosen."""
-    if arrays.options.decisive != OFF:
+    """Find the active lanes in which somebody wins at once or blocks that; before others choose."""
+    if _looks(layout, arrays):
         kernels.see_wins(layout, lanes)
         if arrays.options.decisive == BLOCKS:
             kernels.see_blocks(layout, lanes)
+        _count_look(lanes, arrays)
 
 
 @part
@@ -64,10 +82,12 @@ def find_winners(layout: Layout, lanes: Lanes, arrays: Arrays, count: int) -> No
     """
     if arrays.options.decisive == OFF:
         return
+    arrays.new.winner[:count] = NOBODY
+    if not _looks(layout, arrays):
+        return
     for word in range(words_of(lanes.active)):
         set_word(lanes.active, 0, word, ~get_word(lanes.active, 0, word))
     kernels.see_wins(layout, lanes)
-    arrays.new.winner[:count] = NOBODY
     for role in range(len(layout.span) - 1):
         for word in range(words_of(lanes.decided)):
             bits = get_word(lanes.decided, role, word)
@@ -76,3 +96,4 @@ def find_winners(layout: Layout, lanes: Lanes, arrays: Arrays, count: int) -> No
                 bits &= bits - np.uint64(1)
                 if lane < count:
                     arrays.new.winner[lane] = role
+        store(lanes.decided, role, splat_like(lanes.decided, kernels.NONE))

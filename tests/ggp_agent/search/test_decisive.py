@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from gdl.state_machine import Move, State
-from ggp_agent.search.edges import follow
 from ggp_agent.search.memory import NO_BLOCK
 from ggp_agent.search.tree import FRESH, SOLVED, TERMINAL
 from propnet.machine import PropnetStateMachine
