@@ -20,6 +20,7 @@ from ggp_agent.search.memory import (
 )
 from ggp_agent.search.slots import MOVER, NODE, PICKS, PLAYED, PLAYING, STATISTICS
 from ggp_agent.search.strategies import dispatch, implicit_minimax
+from ggp_agent.search.strategies.implicit_minimax import mean_of_rewards
 from ggp_agent.search.tree import CLOSED, NO_NODE, OPEN, SEVERAL, TOTAL, VISITS, Tree
 
 EXACT = 1 << 20
@@ -113,13 +114,13 @@ def _back_up(tree: Tree, arrays: Arrays, slot: int) -> None:
                 mean = block + path[slot, level, PICKS + role]
                 visits = get_int(words, entry + VISITS)
                 if tree.locks[SHARED] != 0:
-                    known = implicit_minimax.mean_of_rewards(tree, arrays, slot, level, role)
+                    known = mean_of_rewards(tree, arrays, slot, level, role, before)
                     visits = _completed(known, before, visits)
                 _refresh_mean(words, mean, total, visits)
                 if child != NO_NODE:
                     implicit_minimax.back_up(tree, arrays, slot, level, child)
                 if used:
-                    implicit_minimax.mix_in(tree, arrays, slot, level, role)
+                    implicit_minimax.mix_in(tree, arrays, slot, level, role, visits)
         if child != NO_NODE:
             child = path[slot, level, NODE]
 

@@ -20,6 +20,7 @@ from ggp_agent.search.final import RootMove
 from ggp_agent.search.memory import NO_BLOCK, UNIT
 from ggp_agent.search.nodes import make_room
 from ggp_agent.search.proofs import note_proofs, proven
+from ggp_agent.search.strategies.implicit_minimax import faded_weight
 from ggp_agent.search.tree import NO_NODE, SEVERAL, UNKNOWN, Tree, clear
 from propnet.layout import Lanes, Layout
 
@@ -44,7 +45,7 @@ def root_moves(
     tree: Tree, game: CompiledModel, root: int, role: int, agent: Agent
 ) -> list[RootMove]:
     """A role's moves at the root, with what is proven of them where the agent has a solver."""
-    solves, weight = agent["solver"] == "on", agent.number("minimax")
+    solves, minimax = agent["solver"] == "on", agent.number("minimax")
     record, words = tree.nodes[root], tree.pool.words
     if record["moves"] == NO_BLOCK:
         return []
@@ -64,6 +65,7 @@ def root_moves(
         move = replace(moves[place], visits=int(entry["visits"]), total=float(entry["total"]))
         value = float(of_moves.values[low + place]) if len(of_moves.values) else UNKNOWN
         if value >= 0:
+            weight = faded_weight(minimax, move.visits, agent.number("minimax_visits"))
             move = replace(move, value=value, weight=weight)
         if proofs is not None:
             least, most, ends = proofs[place, role].tolist()

@@ -105,7 +105,8 @@ class TestParse:
 class TestDeclarations:
     def test_columns_are_in_order_of_declaration(self) -> None:
         names = parameters_of(Scope.SIMULATION)
-        assert set(names) == {"C", "epsilon", "K", "Ref", "VO", "T", "FPU", "W", "minimax"}
+        used = {"C", "epsilon", "K", "Ref", "VO", "T", "FPU", "W", "minimax", "minimax_visits"}
+        assert set(names) == used
         assert [column_of(name) for name in names] == list(range(len(names)))
         assert parameters_of(Scope.BATCH) == ("tau",)
         assert parameters_of(Scope.MOVE) == ("decay",)

@@ -5,6 +5,7 @@ evaluations using implicit minimax backups" (2014).  Besides the mean of its rew
 the tree has a minimax value: a leaf's is its evaluation, that of a node in which one role chooses
 is the best of its children's for that role (max^n: each role has a value of its own).  Selection
 goes by (1 - w)·Q + w·v in place of the mean Q, w being the parameter `minimax` (the paper's alpha).
+Our own addition: w fades with the visits n of the move, as w·K / (K + n), K being `minimax_visits`.
 
 As long as a node has moves that were never tried, its value is not less than its own evaluation for
 the role that moves.  Where several roles choose at once, or chance does, nothing is backed up: the
@@ -13,7 +14,8 @@ node keeps its evaluation.  Nothing of this happens unless an evaluation has bee
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -48,8 +50,17 @@ declare(
         source="Lanctot, Winands, Pepels, Sturtevant: Implicit minimax backups (2014), alpha",
         scope=Scope.SIMULATION,
     ),
+    Parameter(
+        "minimax_visits",
+        math.inf,
+        "visits of a move at which its minimax value has half of its weight; inf: it never fades",
+        low=1.0,
+        infinite=True,
+        unit="visits",
+        scope=Scope.SIMULATION,
+    ),
 )
-MINIMAX = column_of("minimax")
+MINIMAX, FADING = column_of("minimax"), column_of("minimax_visits")
 
 
 @part
@@ -66,11 +77,18 @@ def enter(tree: Tree, arrays: Arrays, node: int, lane: int) -> None:
         tree.values[node, role, OWN] = tree.values[node, role, BACKED_UP] = value
 
 
+def faded_weight(weight: float, visits: int, half: float) -> float:
+    """What is left of a weight, of which there is a half after so many visits."""
+    return weight / (1.0 + visits / half)
+
+
+_faded: Any = part(faded_weight)
+
+
 @part
-def _weight_of(arrays: Arrays, slot: int, role: int) -> np.float32:
-    """How much a role's minimax values count in a simulation."""
-    weight: np.float32 = arrays.settings.values[arrays.settings.row[slot], role, MINIMAX]
-    return weight
+def _setting(arrays: Arrays, slot: int, role: int, column: int) -> float:
+    """A role's parameter in a simulation."""
+    return float(arrays.settings.values[arrays.settings.row[slot], role, column])
 
 
 @part
@@ -82,26 +100,37 @@ def _words_at(arrays: Arrays, slot: int, level: int, role: int) -> tuple[int, in
 
 
 @part
-def mean_of_rewards(tree: Tree, arrays: Arrays, slot: int, level: int, role: int) -> float:
-    """The mean of the rewards alone, of the move that a role made at a level."""
+def mean_of_rewards(
+    tree: Tree, arrays: Arrays, slot: int, level: int, role: int, total: float
+) -> float:
+    """The mean of the rewards alone, whose sum is known, of the move that a role made at a level.
+
+    It is the q for which the mixture m = q + w·K / (K + n)·(v - q), with n = total / q visits:
+    (1 - w)·q² + (total / K + w·v - m)·q = m·total / K.
+    """
     mean, at = _words_at(arrays, slot, level, role)
-    mixed, weight = get_float(tree.pool.words, mean), _weight_of(arrays, slot, role)
-    if not evaluates(tree) or weight >= np.float32(1.0):
-        return float(mixed)
-    value = get_float(tree.pool.words, at)
-    if value < np.float32(0.0):
-        return float(mixed)
-    return float((mixed - weight * value) / (np.float32(1.0) - weight))
+    mixed = float(get_float(tree.pool.words, mean))
+    if not evaluates(tree):
+        return mixed
+    value = float(get_float(tree.pool.words, at))
+    if value < 0.0:
+        return mixed
+    weight = _setting(arrays, slot, role, MINIMAX)
+    part_of_half = total / _setting(arrays, slot, role, FADING)
+    square, linear = max(1e-6, 1.0 - weight), part_of_half + weight * value - mixed
+    root = math.sqrt(linear * linear + 4.0 * square * mixed * part_of_half)
+    return (root - linear) / (2.0 * square)
 
 
 @part
-def mix_in(tree: Tree, arrays: Arrays, slot: int, level: int, role: int) -> None:
+def mix_in(tree: Tree, arrays: Arrays, slot: int, level: int, role: int, visits: int) -> None:
     """Mix the value of that move, if it has one, into its mean, unless the move is closed."""
-    words, weight = tree.pool.words, _weight_of(arrays, slot, role)
-    mean, at = _words_at(arrays, slot, level, role)
+    words, (mean, at) = tree.pool.words, _words_at(arrays, slot, level, role)
     rewards, value = get_float(words, mean), get_float(words, at)
     if value >= np.float32(0.0) and rewards > np.float32(0.5 * CLOSED):
-        put_float(words, mean, rewards + weight * (value - rewards))
+        half = _setting(arrays, slot, role, FADING)
+        weight = _faded(_setting(arrays, slot, role, MINIMAX), visits, half)
+        put_float(words, mean, rewards + np.float32(weight) * (value - rewards))
 
 
 @part

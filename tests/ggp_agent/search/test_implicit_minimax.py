@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -116,8 +117,24 @@ def test_values_are_backed_up_by_max_n(game: str) -> None:
     assert looked_at > 10 or game in ("biddingTicTacToe", "rockPaperScissors")
 
 
-def mixed_means(search: NativeSearch) -> Iterator[tuple[float, float, float]]:
-    """(mean as selection reads it, mean of the rewards, value) of moves that were tried."""
+class Mixed(NamedTuple):
+    """A move that was tried."""
+
+    mean: float
+    """as selection reads it"""
+    rewards: float
+    """their mean"""
+    value: float
+    visits: int
+
+    def is_of(self, half: float) -> float:
+        """What the mean should be if the weight is halved after so many visits."""
+        weight = WEIGHT * (1.0 if math.isinf(half) else half / (half + self.visits))
+        return (1 - weight) * self.rewards + weight * self.value
+
+
+def mixed_means(search: NativeSearch) -> Iterator[Mixed]:
+    """All moves that were tried, where one role moves."""
     tree = search.tree
     for node in used_nodes(search):
         record = tree.nodes[node]
@@ -128,32 +145,33 @@ def mixed_means(search: NativeSearch) -> Iterator[tuple[float, float, float]]:
         known, start = statistics(tree, node), int(record["moves"]) * UNIT + int(record["mover"])
         for place in range(*tree.pool.words[start : start + 2].tolist()):
             entry, mean = known.entries[place], float(known.scanned[0, place])
-            if entry["visits"] and mean > CLOSED / 2:
-                rewards = float(entry["total"]) / int(entry["visits"])
-                yield mean, rewards, float(known.values[place])
+            visits = int(entry["visits"])
+            if visits and mean > CLOSED / 2:
+                yield Mixed(
+                    mean, float(entry["total"]) / visits, float(known.values[place]), visits
+                )
 
 
-def test_selection_goes_by_the_mean_and_the_value() -> None:
-    search = evaluating("connectFour", simulations=4000)
+@pytest.mark.parametrize("half", [math.inf, 300.0, 2.0])
+def test_selection_goes_by_the_mean_and_the_value(half: float) -> None:
+    search = evaluating("connectFour", simulations=4000, minimax_visits=half)
     search_on(search)
-    seen = 0
-    for mean, rewards, value in mixed_means(search):
-        assert mean == pytest.approx((1 - WEIGHT) * rewards + WEIGHT * value, abs=1e-4)
-        seen += 1
-    assert seen > 1000
+    moves = list(mixed_means(search))
+    assert len(moves) > 1000
+    for move in moves:
+        assert move.mean == pytest.approx(move.is_of(half), abs=1e-4)
 
 
-def test_several_threads_mix_the_same() -> None:
+@pytest.mark.parametrize("half", [math.inf, 300.0, 2.0])
+def test_several_threads_mix_the_same(half: float) -> None:
     game = machine_of("connectFour").compiled
-    own = agent(minimax=WEIGHT, playout="mast", simulations=20_000, threads=2, memory=64)
+    settings = {"minimax": WEIGHT, "minimax_visits": half, "simulations": 20_000}
+    own = agent(**settings, playout="mast", threads=2, memory=64)
     first = NativeSearch(game, 0, own, 1)
     search = ParallelSearch(first, [SearchThread(game, 0, own, 2, None, first)])
     search.evaluate_by(*weights_for("connectFour"))
     search_on(search)  # type: ignore[arg-type]
-    off = [
-        abs(mean - ((1 - WEIGHT) * rewards + WEIGHT * value))
-        for mean, rewards, value in mixed_means(first)
-    ]
+    off = [abs(move.mean - move.is_of(half)) for move in mixed_means(first)]
     assert len(off) > 1000
     assert np.mean(np.array(off) > 0.02) < 0.01  # the last ones in flight were told at once
 
@@ -210,9 +228,9 @@ def test_a_full_tree_goes_on(game: str) -> None:
     search = evaluating(game, simulations=6000, nodes=1024, solver="on", selection="grave")
     search_on(search)
     assert search.trace().recycled > 0
-    for mean, _, value in mixed_means(search):
-        assert -1 <= value <= 1
-        assert 0 <= mean <= 1.0001
+    for move in mixed_means(search):
+        assert -1 <= move.value <= 1
+        assert 0 <= move.mean <= 1.0001
 
 
 def test_the_final_choice_goes_by_what_selection_goes_by() -> None:
@@ -224,6 +242,15 @@ def test_the_final_choice_goes_by_what_selection_goes_by() -> None:
     plain = [RootMove(("sound",), 100, 55.0), RootMove(("lucky",), 100, 60.0)]
     assert choose_move(plain, "mean", dice) == ("lucky",)
     assert RootMove(("untried",), value=1.0, weight=0.5).estimate == -1
+
+
+@pytest.mark.parametrize("half", [math.inf, 300.0])
+def test_estimates_of_the_final_choice_are_the_means_of_selection(half: float) -> None:
+    search = evaluating("connectFour", simulations=3000, minimax_visits=half)
+    search_on(search)
+    means = statistics(search.tree, search._root).scanned[0]
+    estimates = [move.estimate for move in search.root_moves()]
+    assert estimates == pytest.approx(means[: len(estimates)].tolist(), abs=1e-5)
 
 
 def test_the_trace_has_values_where_there_are_some() -> None:
