@@ -86,9 +86,11 @@ class SelfPlayGames:
         self.finished_last = 0
         """when it was last played"""
         self.positions = Positions()
+        self.alone = self.together = 0
+        """states in which one role had a choice, and in which several had"""
 
     def evaluate_by(self, weights: F32, bias: F32) -> None:
-        """Let entrants that cut playouts evaluate by these weights (R, F) and biases (R,)."""
+        """Let searches evaluate states by these weights (R, F) and biases (R,)."""
         self._search.learn(weights, bias)
 
     def play(
@@ -165,6 +167,9 @@ class SelfPlayGames:
         nodes, choosing = seen.nodes, seen.choices > 1
         if self._chance is not None:
             choosing[:, self._chance] = False
+        choosers = choosing.sum(axis=1)
+        self.alone += int((choosers == 1).sum())
+        self.together += int((choosers > 1).sum())
         for place in range(len(table.seen)):
             table.seen[place].append(table.states[place, :-1].copy())
         first, every = choosing.argmax(axis=1), np.arange(len(table.seen))

@@ -14,6 +14,9 @@ from ggp_agent.search.settings import F32
 from ggp_agent.search.stopping import Interrupted
 from ggp_agent.tuning.self_play import Positions, Scores, SelfPlayGames, Size
 
+LEAST_TURNS = 0.1
+"""Share of the states in which a single role has a choice, where that is not rare."""
+
 
 class SelfPlayCrew:
     """Several `SelfPlayGames` that are asked the same, at the same time."""
@@ -36,6 +39,13 @@ class SelfPlayCrew:
     def searches_per_game(self) -> float:
         """Moves that were searched for, as of the last games."""
         return float(np.mean([games.searches_per_game for games in self._all]))
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether it is not rare that a single role has a choice."""
+        alone = sum(games.alone for games in self._all)
+        together = sum(games.together for games in self._all)
+        return alone >= LEAST_TURNS * (alone + together)
 
     @property
     def positions(self) -> Positions:

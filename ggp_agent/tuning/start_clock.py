@@ -2,8 +2,9 @@
 
 From games of small searches, between agents that differ in how greedy playouts are, an evaluation
 of states is learnt.  Whether what it says is backed up by minimax (`implicit_minimax`) is asked of
-searches as large as the time allows, for in small ones there is little to back up.  In the end the
-evaluation is learnt anew from all games.
+searches as large as the time allows, for in small ones there is little to back up; and not where
+roles choose at once, for there is nothing.  In the end the evaluation is learnt anew from all
+games.
 
 How greedy playouts are to be is asked twice: of the small searches, in which all values play, and
 of large ones, in which the agent's own value plays against the best of the others.  What wins small
@@ -110,7 +111,7 @@ def choose_by_self_play(
     agent, greed = questions.ask_small(agent, EPSILON, LEARNT)
     report: dict[str, object] = {EPSILON.parameter: greed.report}
     weights = learnt()
-    if weights is not None:
+    if weights is not None and questions.games.takes_turns:  # else nothing is backed up
         questions.games.evaluate_by(*weights)
         use = _not_asked(agent, MINIMAX)
         agent = questions.ask_large(agent, use, DECIDED)

@@ -35,8 +35,8 @@ declare(
     Parameter(
         "decisive",
         "off",
-        "whether moves are made in playouts that win at once, and that take the place of others' "
-        "that would, where the rules show it",
+        "moves made in playouts whatever their policy says, where the rules show them: those that win "
+        "at once, and also those that block another's win",
         choices=CHOICES,
         source="Teytaud, Teytaud: On the huge benefit of decisive moves (2010)",
     ),

@@ -224,6 +224,15 @@ class TestChoice:
         assert (choice.evaluation is not None) == (chosen != "0.0")
         assert asked[1] == (True, {0.0, 0.5})
 
+    @pytest.mark.parametrize(
+        ("game", "takes_turns"),
+        [("ticTacToe", True), ("connectFour", True), ("chinook", False), ("battle", False)],
+    )
+    def test_it_is_seen_whether_roles_take_turns(self, game: str, takes_turns: bool) -> None:
+        crew = SelfPlayCrew(machine_of(game).compiled, agent(), 1, 1)
+        crew.play([agent()], SMALL, time.monotonic() + GUARD, lambda: crew._all[0].searches > 50)
+        assert crew.takes_turns is takes_turns
+
     def test_odds_are_extrapolated_as_a_line(self) -> None:
         def scores(share: float) -> Scores:
             return Scores(1e6 * np.array([1 - share, share]), np.full(2, 1e6))
