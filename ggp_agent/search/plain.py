@@ -1,9 +1,10 @@
 """The search in plain Python over any `ForwardModel`: the reference that can be read in a minute.
 
 It is what the native search does with one simulation in flight and one playout a leaf, but for
-proven scores, decisive moves and learnt evaluations.  It also plays what the native search can't: rule sheets that only Prolog can handle,
-and games that are not written in GDL, with rewards on any scale, chance in every step, values of
-states that are not over, and roles that can't see everything.
+proven scores, decisive moves and learnt evaluations.  It also plays what the native search can't:
+rule sheets that only Prolog can handle, and games that are not written in GDL, with rewards on any
+scale, chance in every step, values of states that are not over, and roles that can't see
+everything.
 """
 
 from __future__ import annotations

@@ -35,8 +35,8 @@ declare(
     Parameter(
         "decisive",
         "off",
-        "moves made in playouts whatever their policy says, where the rules show them: those that win "
-        "at once, and also those that block another's win",
+        "moves made in playouts whatever their policy says, where the rules show them: those that "
+        "win at once, and also those that block another's win",
         choices=CHOICES,
         source="Teytaud, Teytaud: On the huge benefit of decisive moves (2010)",
     ),
