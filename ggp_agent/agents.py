@@ -64,7 +64,7 @@ _DECLARED = (
     ),
     Agent(
         "fixed",
-        "the same with parameters that stay as they are (the default of commit aea81e0)",
+        "the same without decisive moves and self-play (the default of commit aea81e0)",
         {
             "selection": "grave",
             "playout": "mast",
