@@ -33,7 +33,7 @@ from propnet.gate_order import phases_and_levels, sorted_gates
 from propnet.gates import EDGES, FALSE, Gates, new_gates, rebuilt, room_for
 from propnet.phases import PHASES
 from propnet.sources import Sources
-from propnet.winning_moves import most_edges, with_winning_moves
+from propnet.winning_moves import MOST_EDGES_BEFORE, most_edges, with_winning_moves
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,8 @@ def _with_wins(
     terminal, feedback = len(sources.fluents) + moves, len(sources.cut)
     nothing = np.zeros(moves, np.int32)
     plain = np.insert(outputs, len(outputs) - feedback, np.full(2 * moves, FALSE, np.int32))
-    if len(sources.moves) == 1 or feedback or (sources.waits < 0).any():
+    cannot = len(sources.moves) == 1 or feedback or (sources.waits < 0).any()
+    if cannot or gates.size[EDGES] > MOST_EDGES_BEFORE:
         return gates, plain, nothing
     ends = terminal + np.cumsum([len(values) for values in sources.goal_values])
     best = np.array(
@@ -169,6 +170,8 @@ def _with_wins(
     found = with_winning_moves(
         gates, outputs, fluents, terminal, best, sources.waits, sources.names
     )
+    if not found.wins.any():
+        return gates, plain, nothing
     for blocks in (found.blocks, found.named_blocks, np.zeros_like(found.blocks)):
         made, outputs = found.gates, np.concatenate((found.outputs, found.wins, blocks))
         for inline in (True, False):

@@ -31,6 +31,8 @@ from propnet.cofactors import UNKNOWN, assume, cone_of, fluents_in, remake
 from propnet.dependencies import IntArray
 from propnet.gates import EDGES, FALSE, NODES, TRUE, Gates, make_and, make_or, new_gates, rebuilt
 
+MOST_EDGES_BEFORE = 200_000
+"""Gate inputs of a network beyond which nobody asks."""
 MOST_EDGES = 30_000
 """Gate inputs that winning moves may add to a network, at most."""
 TIMES_EDGES = 4
