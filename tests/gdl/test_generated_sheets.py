@@ -183,7 +183,8 @@ def _with_passes(program: GroundProgram, *inline: bool) -> Network:
     gates, outputs = network_module._factored(program, sources)
     for value in inline:
         gates, outputs = network_module._pass(gates, outputs, value)
-    return network_module._arranged(program, sources, gates, outputs)
+    found = network_module._with_wins(sources, gates, outputs)
+    return network_module._arranged(program, sources, *found)
 
 
 def _networks(sheet: RuleSheet) -> Iterator[Network]:

@@ -116,6 +116,7 @@ def _bits(rows: NDArray[np.uint64]) -> Bits:
     return np.unpackbits(bytes_, axis=1, bitorder="little").astype(np.bool_)
 
 
+# Decision 53
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize(("few", "code"), [(False, False), (True, False), (False, True)])
 def test_moves_that_are_said_to_win_do(game: str, few: bool, code: bool) -> None:
@@ -252,6 +253,7 @@ def test_playouts_are_those_of_the_policy(blocks: bool) -> None:
     assert abs(np.mean(ours) - np.mean(theirs)) < 4 * error
 
 
+# Decision 54
 @pytest.mark.parametrize(
     "game", ["ticTacToe", "connectFour", "connectFive", "quad", "breakthrough", "knightthrough"]
 )

@@ -41,6 +41,7 @@ def test_whoever_can_win_does_under_every_policy(policy: str) -> None:
     assert not any(totals.values())
 
 
+# Decision 55
 def test_new_states_in_which_somebody_wins_at_once_are_proven() -> None:
     search = native("ticTacToe", decisive="wins", solver="on", simulations=3000)
     search_on(search)

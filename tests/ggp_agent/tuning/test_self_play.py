@@ -89,7 +89,8 @@ def test_games_are_played_to_their_ends(game: str) -> None:
 
 def test_the_better_entrant_scores_more() -> None:
     bad = agent("T=inf", "epsilon=1")
-    scores = play(games_of("ticTacToe"), [agent(), bad], 150)
+    # with decisive moves even bad searches draw most games of tic-tac-toe
+    scores = play(games_of("ticTacToe", "decisive=off"), [agent(), bad], 150)
     assert scores.means[0] > 0.6 > 0.4 > scores.means[1]
     assert scores.games.tolist() == [scores.games[0]] * 2
 
