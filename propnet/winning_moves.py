@@ -44,7 +44,8 @@ MOST_PER_MOVE = 400
 FEW_PER_REASON = 50
 """... or those of a single one, where there are many."""
 MOST_COST = 3_000_000
-"""Gate inputs to look at, for all moves together, beyond which nobody goes on: half a second."""
+"""Gate inputs to look at, for all moves together, beyond which nobody goes on: some tenths
+of a second."""
 EDGES_PER_BLOCK = 3
 """Gate inputs that it takes to say that a move blocks another."""
 ROOM = 40

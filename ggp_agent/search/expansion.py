@@ -239,7 +239,7 @@ def expand(
             if not known and arrays.options.solver:
                 _inherit(tree, arrays, slot, level, node)
                 if arrays.new.winner[k] != NOBODY:
-                    enter_win(tree, arrays.new.winner[k], node)
+                    enter_win(tree, arrays.new.winner[k], node, arrays.options.chance)
             publish()
             link(tree, arrays, slot, level, node)
         release_lock(tree.locks, STRUCTURE)

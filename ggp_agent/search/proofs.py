@@ -36,7 +36,6 @@ from ggp_agent.search.tree import (
 _GOAL = 127
 _HIGH = 8
 _ENDS = 1 << 7
-NO_ROLE = -1
 
 
 @part
@@ -181,14 +180,16 @@ def inherit(tree: Tree, parent: int, pick: int, joint: np.uint64, child: int) ->
 
 
 @part
-def enter_win(tree: Tree, role: int, node: int) -> None:
+def enter_win(tree: Tree, role: int, node: int, chance: int) -> None:
     """The only role that chooses at a node wins at once; a rival gets what that leaves it."""
     tighten(tree, node, role, tree.best[role], tree.best[role])
     total = tree.counters[GOAL_SUM]
     if total >= tree.best[role]:
         rest = total - tree.best[role]
-        tighten(tree, node, 1 - role, rest, rest)
-    settle(tree, node, NO_ROLE)
+        for rival in range(len(tree.best)):
+            if rival != role and rival != chance:
+                tighten(tree, node, rival, rest, rest)
+    settle(tree, node, chance)
 
 
 @kernel

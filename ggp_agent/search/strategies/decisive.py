@@ -58,12 +58,21 @@ def _count_look(lanes: Lanes, arrays: Arrays) -> None:
 
 
 @part
+def _leave_to_chance(lanes: Lanes, arrays: Arrays) -> None:
+    """The role of chance draws its moves, whatever its goals say."""
+    if arrays.options.chance >= 0:
+        nobody = splat_like(lanes.decided, kernels.NONE)
+        store(lanes.decided, arrays.options.chance, nobody)
+
+
+@part
 def see(layout: Layout, lanes: Lanes, arrays: Arrays) -> None:
     """Find the active lanes in which somebody wins at once or blocks that; before others choose."""
     if _looks(layout, arrays):
         kernels.see_wins(layout, lanes)
         if arrays.options.decisive == BLOCKS:
             kernels.see_blocks(layout, lanes)
+        _leave_to_chance(lanes, arrays)
         _count_look(lanes, arrays)
 
 
@@ -88,6 +97,7 @@ def find_winners(layout: Layout, lanes: Lanes, arrays: Arrays, count: int) -> No
     for word in range(words_of(lanes.active)):
         set_word(lanes.active, 0, word, ~get_word(lanes.active, 0, word))
     kernels.see_wins(layout, lanes)
+    _leave_to_chance(lanes, arrays)
     for role in range(len(layout.span) - 1):
         for word in range(words_of(lanes.decided)):
             bits = get_word(lanes.decided, role, word)

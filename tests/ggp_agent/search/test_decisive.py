@@ -82,6 +82,34 @@ def test_the_root_finds_the_move_that_its_proof_stands_for() -> None:
     assert search.choose() == ("place", "3", "1")
 
 
+DICE = """
+    (role random) (role a) (role b) (init (turn random)) (number 1) (number 2)
+    (<= (legal random (roll ?n)) (true (turn random)) (number ?n))
+    (<= (legal ?r noop) (role ?r) (not (true (turn ?r))))
+    (<= (legal ?r (take ?n)) (true (turn ?r)) (distinct ?r random) (number ?n))
+    (<= (next (turn a)) (true (turn random)) (does random (roll 1)))
+    (<= (next (turn b)) (true (turn random)) (does random (roll 2)))
+    (<= (next (won ?r)) (does ?r (take 2))) (<= (next (lost ?r)) (does ?r (take 1)))
+    (<= over (true (won ?r))) (<= over (true (lost ?r))) (<= terminal over)
+    (<= (goal ?r 100) (true (won ?r)) (distinct ?r random))
+    (<= (goal a 100) (true (lost b))) (<= (goal b 100) (true (lost a)))
+    (<= (goal a 0) (true (lost a))) (<= (goal b 0) (true (lost b)))
+    (<= (goal a 0) (true (won b))) (<= (goal b 0) (true (won a))) (goal random 100)
+"""
+
+
+def test_who_wins_takes_from_the_rival_not_from_chance() -> None:
+    search = native(DICE, 1, decisive="wins", solver="on", FPU=2.0, **SEQUENTIAL)
+    search_on(search, simulations=60)
+    tree = search.tree
+    solved = np.flatnonzero(tree.nodes["kind"][: int(tree.counters[FRESH])] == SOLVED)
+    assert len(solved)
+    for node in solved:
+        mover = int(tree.nodes["mover"][node])
+        assert tree.scores[node, mover].tolist() == [100, 100]
+        assert tree.scores[node, 3 - mover].tolist() == [0, 0]
+
+
 @pytest.mark.parametrize("game", ["ticTacToe", "connectFour", "breakthrough", "connectFive"])
 def test_what_is_proven_is_so(game: str) -> None:
     """A node that was solved for its mover as it was added has a move by which it wins."""
