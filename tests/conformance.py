@@ -19,7 +19,7 @@ import pytest
 from gdl.errors import GgpError
 from gdl.prolog import PrologStateMachine
 from gdl.rules import RuleSheet
-from gdl.state_machine import State, StateMachine
+from gdl.state_machine import MAX_GOAL, Move, State, StateMachine
 from propnet.machine import PropnetStateMachine
 from tests.naive import random_playout
 
@@ -113,3 +113,15 @@ def _compare(sheet: RuleSheet, transitions: int, seconds: float) -> int:
 
 if __name__ == "__main__":
     main()
+
+
+def wins_by_rules(machine: StateMachine, state: State, role: int) -> list[Move]:
+    """The moves by which a role wins at once if it has the turn, by the rules."""
+    moves = []
+    for move in machine.legal_moves(state, role):
+        joint = [machine.legal_moves(state, r)[0] for r in range(len(machine.roles))]
+        joint[role] = move
+        after = machine.next_state(state, tuple(joint))
+        if machine.is_terminal(after) and machine.goals(after)[role] == MAX_GOAL:
+            moves.append(move)
+    return moves

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gdl.grounding import ground
 from gdl.rules import RuleSheet
-from gdl.state_machine import MAX_GOAL, Move, State
+from gdl.state_machine import MAX_GOAL, State
 from ggp_agent.library.games import find_game
 from propnet import kernels
 from propnet.compiling import compile_in_background
@@ -20,6 +20,7 @@ from propnet.layout import layout_of, new_few_lanes, new_lanes
 from propnet.machine import PropnetStateMachine
 from propnet.network import Network, compile_network
 from propnet.vectors import LANES
+from tests.conformance import wins_by_rules
 
 COMPLETE = ("ticTacToe", "connectFive", "ticTacToe3D", "pentago", "nineBoardTicTacToe")
 """Games of which all moves that win are known."""
@@ -186,18 +187,6 @@ def test_roles_that_choose_at_once_are_never_decided() -> None:
 # -------------------------------------------------------------------------------------- playouts
 
 
-def _won_by(machine: PropnetStateMachine, state: State, role: int) -> list[Move]:
-    """The moves by which a role wins at once if it has the turn, by the rules."""
-    moves = []
-    for move in machine.legal_moves(state, role):
-        joint = [machine.legal_moves(state, r)[0] for r in range(len(machine.roles))]
-        joint[role] = move
-        after = machine.next_state(state, tuple(joint))
-        if machine.is_terminal(after) and machine.goals(after)[role] == MAX_GOAL:
-            moves.append(move)
-    return moves
-
-
 def _turned(machine: PropnetStateMachine, state: State) -> State:
     """The state with the turn passed on, in a game with two roles and a fluent `control`."""
     fluents = set(machine.fluents(state))
@@ -216,9 +205,9 @@ def _played(blocks: bool, random: Random) -> int:
     state = machine.initial_state
     while not machine.is_terminal(state):
         mover = _mover(machine, state)
-        choice = _won_by(machine, state, mover)
+        choice = wins_by_rules(machine, state, mover)
         if not choice and blocks:
-            choice = _won_by(machine, _turned(machine, state), 1 - mover)
+            choice = wins_by_rules(machine, _turned(machine, state), 1 - mover)
         move = choice[0] if choice else random.choice(machine.legal_moves(state, mover))
         joint = (move, "noop") if mover == 0 else ("noop", move)
         state = machine.next_state(state, joint)
@@ -279,10 +268,10 @@ def test_a_block_takes_away_a_threat(game: str) -> None:
         mover = _mover(machine, states[number])
         low, high = network.move_span[mover : mover + 2]
         (move,) = (network.moves[mover][i] for i in np.flatnonzero(made[low:high, number]))
-        threats = set(_won_by(machine, _turned(machine, states[number]), 1 - mover))
+        threats = set(wins_by_rules(machine, _turned(machine, states[number]), 1 - mover))
         joint = (move, "noop") if mover == 0 else ("noop", move)
         after = machine.next_state(states[number], joint)
         # in connect four the place above may win as well
-        assert move in threats or threats - set(_won_by(machine, after, 1 - mover))
+        assert move in threats or threats - set(wins_by_rules(machine, after, 1 - mover))
         seen += 1
     assert seen

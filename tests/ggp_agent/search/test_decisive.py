@@ -7,24 +7,10 @@ import random
 import numpy as np
 import pytest
 
-from gdl.state_machine import Move, State
 from ggp_agent.search.memory import NO_BLOCK
 from ggp_agent.search.tree import FRESH, SOLVED, TERMINAL
-from propnet.machine import PropnetStateMachine
+from tests.conformance import wins_by_rules
 from tests.ggp_agent.search.positions import SEQUENTIAL, machine_of, native, position, search_on
-
-
-def wins_of(machine: PropnetStateMachine, state: State, role: int) -> list[Move]:
-    """The moves by which the role whose turn it is wins at once, by the rules."""
-    moves = []
-    for move in machine.legal_moves(state, role):
-        joint = [machine.legal_moves(state, r)[0] for r in range(len(machine.roles))]
-        joint[role] = move
-        after = machine.next_state(state, tuple(joint))
-        if machine.is_terminal(after) and machine.goals(after)[role] == 100:
-            moves.append(move)
-    return moves
-
 
 LINE = "(mark 1 1 x) (mark 1 3 o) (mark 2 3 o)"
 """o is to complete a line at 3 3."""
@@ -54,7 +40,9 @@ def test_new_states_in_which_somebody_wins_at_once_are_proven() -> None:
         state = tree.states[node].tobytes()
         if node != search._root and not machine.is_terminal(state):
             mover = int(tree.nodes["mover"][node])
-            winners += bool(wins_of(machine, state, mover)) and tree.scores[node, mover, 0] < 100
+            winners += (
+                bool(wins_by_rules(machine, state, mover)) and tree.scores[node, mover, 0] < 100
+            )
     assert winners == 0
     assert (kinds == SOLVED).any()
 
@@ -128,6 +116,6 @@ def test_what_is_proven_is_so(game: str) -> None:
         for node in np.flatnonzero(kinds == SOLVED)[:100]:
             mover = int(tree.nodes["mover"][node])
             if tree.nodes["stats"][node] == NO_BLOCK and tree.scores[node, mover, 0] == 100:
-                assert wins_of(machine, tree.states[node].tobytes(), mover)
+                assert wins_by_rules(machine, tree.states[node].tobytes(), mover)
                 checked += 1
     assert checked
